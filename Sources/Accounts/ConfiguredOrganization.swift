@@ -48,9 +48,9 @@ package struct ConfiguredOrganization: Sendable, Hashable {
         let known = try connection.query("SELECT setting, name FROM configured_organizations") {
             ConfiguredOrganization(setting: $0.text("setting"), name: $0.text("name"))
         }
-        for gone in Set(known).subtracting(all) {
+        for removed in Set(known).subtracting(all) {
             try connection.execute(
-                "DELETE FROM configured_organizations WHERE setting = $1 AND name = $2", gone.setting, gone.name)
+                "DELETE FROM configured_organizations WHERE setting = $1 AND name = $2", removed.setting, removed.name)
         }
         return try all.filter { named in
             let id = try named.bind(in: connection)

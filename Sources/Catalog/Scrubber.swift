@@ -111,7 +111,7 @@ struct Scrubber: Sendable {
         switch condition {
         case .intact: if object.isBad { try await mark(object, because: nil) }
         case .bad(let trouble): if !object.isBad { try await mark(object, because: trouble) }
-        case .gone: break
+        case .deleted: break
         }
     }
 
@@ -150,7 +150,7 @@ struct Scrubber: Sendable {
         switch condition {
         case .intact: if object.isBad { try await mark(object, because: nil) }
         case .bad(let trouble): if !object.isBad { try await mark(object, because: trouble) }
-        case .gone: break
+        case .deleted: break
         }
         return nil
     }

@@ -8,20 +8,20 @@ extension ClientFailure {
         let details = status.details.flatMap { try? ErrorDetail(decoding: $0) }
         let detail = details?.code ?? ""
         let code = detail.isEmpty ? status.code.name : detail
-        let said = status.message.isEmpty ? "\(method.name) failed" : status.message
+        let text = status.message.isEmpty ? "\(method.name) failed" : status.message
         let message =
             switch status.code {
             // The channel's own message names the address.
-            case .unavailable where said.hasPrefix("cannot reach \(server)"): said
-            case .unavailable, .deadlineExceeded: "\(server) is not available: \(said) (\(code))"
+            case .unavailable where text.hasPrefix("cannot reach \(server)"): text
+            case .unavailable, .deadlineExceeded: "\(server) is not available: \(text) (\(code))"
             case .unauthenticated
             where method != AuthServiceMethods.login && method != SessionServiceMethods.completeLogin:
-                "you are not signed in, or the session ended: run data-gateway login (\(said), \(code))"
+                "you are not signed in, or the session ended: run data-gateway login (\(text), \(code))"
             case .unimplemented:
                 "\(server) does not have \(method.name): check that the address is the right listener of the gateway (\(code))"
             // Only servers other than a gateway respond with this status.
-            case .unknown: "\(server): \(said) (\(code))"
-            default: "\(said) (\(code))"
+            case .unknown: "\(server): \(text) (\(code))"
+            default: "\(text) (\(code))"
             }
         let isPassing = status.code == .unavailable || status.code == .deadlineExceeded
         self.init(message, exitCode: isPassing ? .unreachable : .refused, status: status.code)

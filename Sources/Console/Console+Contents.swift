@@ -60,20 +60,20 @@ extension Console {
         if let range = head.fields["range"] { fields.append("range", range) }
         let request = HTTPRequestHead(
             method: head.method, target: granted.access.target, fields: fields, framing: .none, origin: head.origin)
-        guard case .respond(let answer) = store.begin(request) else { return .refuse(.failure) }
-        return .respond(Self.shown(answer))
+        guard case .respond(let response) = store.begin(request) else { return .refuse(.failure) }
+        return .respond(Self.shown(response))
     }
 
     /// Returns the object store's response without what the uploader chose: its type can only be one that shows no scripts.
-    private static func shown(_ answer: HTTPResponse) -> HTTPResponse {
-        guard answer.status == 200 || answer.status == 206 || answer.status == 416 else {
-            return .refusal(answer.status >= 500 ? .failure : .content)
+    private static func shown(_ response: HTTPResponse) -> HTTPResponse {
+        guard response.status == 200 || response.status == 206 || response.status == 416 else {
+            return .refusal(response.status >= 500 ? .failure : .content)
         }
         var fields: HTTPFields = [
-            "Content-Type": ShownType.shown(answer.fields["content-type"] ?? ""), "Accept-Ranges": "bytes",
+            "Content-Type": ShownType.shown(response.fields["content-type"] ?? ""), "Accept-Ranges": "bytes",
             "Content-Disposition": "inline",
         ]
-        if let range = answer.fields["content-range"] { fields.append("Content-Range", range) }
-        return .console(answer.status, fields, body: answer.status == 416 ? .bytes([]) : answer.body)
+        if let range = response.fields["content-range"] { fields.append("Content-Range", range) }
+        return .console(response.status, fields, body: response.status == 416 ? .bytes([]) : response.body)
     }
 }

@@ -28,9 +28,9 @@ extension Console {
         switch accessToken(of: session, for: head) {
         case .refused(let response): return response
         case .answered(let token):
-            let (answer, name, type) = stream(offered, token, head, date: CivilTime(now).date())
-            if answer.status == 401 { end(session) }
-            return StreamedDownload.response(answer, named: name, type: type)
+            let (response, name, type) = stream(offered, token, head, date: CivilTime(now).date())
+            if response.status == 401 { end(session) }
+            return StreamedDownload.response(response, named: name, type: type)
         }
     }
 

@@ -20,7 +20,7 @@ extension Console {
         case .answered(let token):
             let query = head.target.firstIndex(of: "?").map { head.target[$0...] } ?? ""
             switch calls.receive("/v1/\(Self.prefix)\(id)\(query)", token, for: head) {
-            case .respond(let answer): return .respond(ArchiveBody.response(to: answer))
+            case .respond(let response): return .respond(ArchiveBody.response(to: response))
             case .receive(let body): return .receive(ArchiveBody(body) { end(session) })
             }
         }

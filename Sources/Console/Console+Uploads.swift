@@ -14,7 +14,7 @@ extension Console {
         }
         guard let signed = grant.signed(request, head, at: now) else { return .refuse(.failure) }
         switch store.begin(signed) {
-        case .respond(let answer): return .respond(StoreReply.response(to: answer))
+        case .respond(let response): return .respond(StoreReply.response(to: response))
         case .receive(let body): return .receive(StoredBody(body))
         }
     }

@@ -124,14 +124,14 @@ package struct Console: HTTPRequestHandler {
     /// Handles a request of a script of the console: it must carry the session's cookie and token, and come from a page of the
     /// console.
     private func withSession(
-        of head: HTTPRequestHead, _ answer: (Session) -> HTTPDisposition
+        of head: HTTPRequestHead, _ respond: (Session) -> HTTPDisposition
     ) -> HTTPDisposition {
         guard head.isSameOrigin else { return .refuse(.crossSite) }
         return reporting {
             let found = try sessions.session(cookie: head.sessionCookie, at: clock.now(), isActivity: head.isByPerson)
             guard let session = found else { return .refuse(.signedOut) }
             guard session.admits(token: head.sessionToken) else { return .refuse(.token) }
-            return answer(session)
+            return respond(session)
         } failure: {
             .refuse($0)
         }

@@ -10,7 +10,7 @@ extension CopyJobsConfiguration: CapabilitySettings {
         workers = section.integer("workers", default: workers, in: 1...64, unit: "items")
         items = section.integer("max_items", default: items, in: 1...10_000, unit: "items")
         jobs = section.integer("max_jobs", default: jobs, in: 1...10_000, unit: "jobs")
-        patience = section.duration("retry_seconds", default: patience, in: 0...604_800)
+        retryDuration = section.duration("retry_seconds", default: retryDuration, in: 0...604_800)
         retention = section.duration("retention_days", default: retention, in: 1...3650, unit: .days)
         destinations = section.elements("destinations") { CopyTarget($0) }
     }

@@ -10,7 +10,7 @@ package struct CopyJobsConfiguration: Sendable {
     package var jobs = 100
     /// The time for which an item is retried after a transient failure, counted from the first of several failures without progress
     /// in between.
-    package var patience = Duration.minutes(5)
+    package var retryDuration = Duration.minutes(5)
     /// The time for which a finished job can be queried.
     package var retention = Duration.days(90)
     /// The pause after an error of the database.

@@ -92,7 +92,7 @@ extension Agent {
     }
 
     func lookAtSettling(_ now: ContinuousClock.Instant) {
-        for path in pending.dueToSettle(at: now) { _ = look(at: path, now) }
+        for path in pending.dueForCheck(at: now) { _ = look(at: path, now) }
     }
 
     /// - Returns: the file at `path`; `nil` where it has to settle first, or is gone.
@@ -104,7 +104,7 @@ extension Agent {
             at: path, status.map { FileQueue.Observation(SourceIdentity(path: path, $0)) },
             isBeingWritten: status != nil && SourceIdentity.isBeingWritten(path) == true,
             settling: configuration.directories[number].settling, at: now)
-        guard let status, pending.files[path]?.isSettled == true else { return nil }
+        guard let status, pending.files[path]?.isStable == true else { return nil }
         return SourceIdentity(path: path, status)
     }
 

@@ -50,7 +50,7 @@ extension Agent {
         } catch is SourceChange {
             return .changed
         } catch let failure as FileReader.Failure where failure.isMissing {
-            return .gone
+            return .removed
         } catch let refusal as FileRefusal {
             return .refused(refusal.message)
         } catch {
@@ -58,7 +58,7 @@ extension Agent {
         }
     }
 
-    func settle(_ path: String, _ ending: Ending) {
+    func finish(_ path: String, _ ending: Ending) {
         uploads[path] = nil
         isStatusStale = true
         let size = progress.end(path)
@@ -78,7 +78,7 @@ extension Agent {
             }
         case .changed: pending.changed(path, at: .now + directory.settling)
         case .stopped: pending.stopped(path)
-        case .gone:
+        case .removed:
             pending.remove(path)
         case .refused(let message):
             pending.refuse(path, message)

@@ -20,7 +20,7 @@ package actor Agent {
     enum Ending: Sendable {
         case arrived(SourceIdentity)
         case changed
-        case gone
+        case removed
         case failed(String)
         /// The gateway never accepts the file as it is.
         case refused(String)
@@ -168,7 +168,7 @@ package actor Agent {
         case .notified:
             readNotifications()
             notificationsRead.signal()
-        case .ended(let path, let ending): settle(path, ending)
+        case .ended(let path, let ending): finish(path, ending)
         }
     }
 

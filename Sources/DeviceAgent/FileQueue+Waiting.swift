@@ -23,7 +23,7 @@ extension FileQueue {
 
 extension FileQueue.File {
     fileprivate func waitingReason(at now: ContinuousClock.Instant, isPaused: Bool) -> AgentStatus.Waiting.Reason {
-        guard isSettled else { return isOpen ? .open : .settling }
+        guard isStable else { return isOpen ? .open : .settling }
         if failures > 0, due > now { return .retry }
         return isPaused ? .paused : .turn
     }

@@ -19,7 +19,7 @@ struct FileQueue {
         /// The earliest time of the next check or attempt.
         var due: ContinuousClock.Instant
         /// Whether the file was unchanged for the required time.
-        var isSettled = false
+        var isStable = false
         var isUploading = false
         /// Whether a process had it open for writing when it was checked last.
         var isOpen = false
@@ -70,8 +70,8 @@ struct FileQueue {
     }
 
     /// Returns the files that must be checked now for changes.
-    func dueToSettle(at now: ContinuousClock.Instant) -> [String] {
-        files.filter { !$0.value.isSettled && !$0.value.isUploading && $0.value.due <= now }.map(\.key)
+    func dueForCheck(at now: ContinuousClock.Instant) -> [String] {
+        files.filter { !$0.value.isStable && !$0.value.isUploading && $0.value.due <= now }.map(\.key)
     }
 
     /// - Parameters:
@@ -90,7 +90,7 @@ struct FileQueue {
             files[path]?.restart(observation, at: now + settling)
             files[path]?.isOpen = isBeingWritten
         } else {
-            files[path]?.isSettled = true
+            files[path]?.isStable = true
             files[path]?.due = now
         }
     }
@@ -98,7 +98,7 @@ struct FileQueue {
     /// Returns the next file and marks it as in upload: of the ready files the one with the highest priority, and of these the one
     /// that was written first.
     mutating func next(at now: ContinuousClock.Instant, priority: (Int) -> Int64) -> String? {
-        let ready = files.filter { $0.value.isSettled && !$0.value.isUploading && $0.value.due <= now }
+        let ready = files.filter { $0.value.isStable && !$0.value.isUploading && $0.value.due <= now }
         let best = ready.min { left, right in
             let ranks = (-priority(left.value.directory), -priority(right.value.directory))
             return (ranks.0, left.value.seen.modified, left.key) < (ranks.1, right.value.seen.modified, right.key)
@@ -146,7 +146,7 @@ struct FileQueue {
     ///
     /// - Parameter isFull: whether no further upload may begin now.
     func nextDue(isFull: Bool) -> ContinuousClock.Instant? {
-        files.values.filter { !$0.isUploading && !(isFull && $0.isSettled) }.map(\.due).min()
+        files.values.filter { !$0.isUploading && !(isFull && $0.isStable) }.map(\.due).min()
     }
 }
 
@@ -154,7 +154,7 @@ extension FileQueue.File {
     fileprivate mutating func restart(_ observation: FileQueue.Observation, at due: ContinuousClock.Instant) {
         seen = observation
         self.due = due
-        isSettled = false
+        isStable = false
         isUploading = false
         isOpen = false
     }

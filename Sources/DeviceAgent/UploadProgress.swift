@@ -18,7 +18,7 @@ final class UploadProgress: Sendable {
             case .began(let state, let acknowledged):
                 $0[path]?.sizeBytes = state.source.size
                 $0[path]?.doneBytes = acknowledged
-            case .standing(let acknowledged, _): $0[path]?.doneBytes = acknowledged
+            case .position(let acknowledged, _): $0[path]?.doneBytes = acknowledged
             case .moved(let bytes): $0[path]?.doneBytes += bytes
             case .restarted: $0[path]?.doneBytes = 0
             case .waiting(let what, let reason, _): $0[path]?.message = AgentFailure.failure(of: what, reason)
@@ -36,7 +36,7 @@ extension UploadNotice {
     /// Whether a step succeeded, so that the one that failed before was tried again.
     fileprivate var isAdvance: Bool {
         switch self {
-        case .began, .standing, .acknowledged: true
+        case .began, .position, .acknowledged: true
         // A part that failed takes its bytes back.
         case .moved(let bytes): bytes > 0
         case .restarted, .waiting, .addressChanged, .keyChanged, .tagsKept: false

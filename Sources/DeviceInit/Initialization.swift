@@ -29,7 +29,7 @@ struct Initialization: Sendable {
     private struct Admission: Sendable {
         let device: DeviceRecord
         let place: DeviceKeys.Place
-        let standing: DeviceKeys.Standing
+        let keyStatus: DeviceKeys.KeyStatus
     }
 
     let database: Database
@@ -81,7 +81,7 @@ struct Initialization: Sendable {
             of: device, sdkVersion: call.sdkVersion, platform: call.platform, at: call.at)
         guard isNoted else { throw DeviceKeys.ChangedSinceRead() }
         let credential = try accounts.deviceKeys.issue(
-            to: place, by: admission.standing, at: call.at, in: connection)
+            to: place, by: admission.keyStatus, at: call.at, in: connection)
         let organization = try Accounts.organization(place.organizationID, in: connection)
         let entry = AuditEntry(
             actor: "nobody", organization: organization, action: call.request.rawValue,
@@ -106,7 +106,7 @@ struct Initialization: Sendable {
             return try await database.read { try admitted(call, in: $0) }
         } catch let refusal as RPCError {
             if refusal.detail == .deviceNotFound { unknownIDs.note(call.id.text, from: address, at: call.at) }
-            if case .toldNothing(let wait) = verdict { throw Self.limited(wait) }
+            if case .unexplained(let wait) = verdict { throw Self.limited(wait) }
             throw refusal
         }
     }
@@ -115,12 +115,12 @@ struct Initialization: Sendable {
     private func admitted(_ call: Call, in connection: ReadConnection) throws -> Admission {
         let found = try DeviceRecords(connection).find(call.id)
         // Also read for an unknown device, so that it takes as long.
-        let standing = try accounts.deviceKeys.standing(
+        let keyStatus = try accounts.deviceKeys.keyStatus(
             of: call.id.text, atSite: found?.siteID ?? 0, organizationID: found?.organizationID ?? 0, at: call.at,
             in: connection)
         guard let device = found else { throw Self.notFound(call.id) }
         let refusal = InitializationRule.refusal(
-            of: call.request, device, siteStatus: standing.siteStatus, key: standing.key, policy: policy, at: call.at)
+            of: call.request, device, siteStatus: keyStatus.siteStatus, key: keyStatus.key, policy: policy, at: call.at)
         guard refusal == nil, let place = device.place else {
             throw refusal ?? RPCError(.deviceNotReady, "device \(device.id) is not ready: it is not in a suite")
         }
@@ -130,7 +130,7 @@ struct Initialization: Sendable {
         } catch {
             throw RPCError.failedPrecondition("the tags of device \(device.id) are not valid: \(error.message)")
         }
-        return Admission(device: device, place: place, standing: standing)
+        return Admission(device: device, place: place, keyStatus: keyStatus)
     }
 
     private static func notFound(_ id: DeviceID) -> RPCError {

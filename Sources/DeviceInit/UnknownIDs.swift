@@ -12,7 +12,7 @@ struct UnknownIDs: Sendable {
     enum Verdict: Sendable, Hashable {
         case admitted
         /// The address gets a key or a refusal without a reason; the value is the milliseconds until reasons are given again.
-        case toldNothing(Int)
+        case unexplained(Int)
         /// The milliseconds until the address is admitted again.
         case refused(Int)
     }
@@ -20,27 +20,27 @@ struct UnknownIDs: Sendable {
     /// The multiple of the first limit at which an address gets no keys either.
     static let factor = 10
 
-    private let told: Throttle
+    private let explained: Throttle
     private let admitted: Throttle
     private let repeats = Throttle(perMinute: 1)
 
     /// - Parameter perMinute: the number of distinct unknown ids a minute for which an address is told the reason; above 0.
     init(perMinute: Int) {
-        told = Throttle(perMinute: perMinute)
+        explained = Throttle(perMinute: perMinute)
         admitted = Throttle(perMinute: perMinute * Self.factor)
     }
 
     /// - Parameter address: normalized by `AddressRange.countedAsOne`.
     func verdict(on address: String, at now: UnixTime) -> Verdict {
         if let wait = admitted.wait(for: address, at: now) { return .refused(wait) }
-        if let wait = told.wait(for: address, at: now) { return .toldNothing(wait) }
+        if let wait = explained.wait(for: address, at: now) { return .unexplained(wait) }
         return .admitted
     }
 
     /// Counts an unknown id.
     func note(_ id: String, from address: String, at now: UnixTime) {
         guard repeats.take("\(address) \(id)", at: now) == nil else { return }
-        _ = told.take(address, at: now)
+        _ = explained.take(address, at: now)
         _ = admitted.take(address, at: now)
     }
 }

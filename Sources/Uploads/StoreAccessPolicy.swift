@@ -48,7 +48,7 @@ package struct StoreAccessPolicy: AccessPolicy {
     /// that future uploads may use are reserved.
     private func decision(byStaticKey claims: CredentialClaims, in connection: ReadConnection) throws -> AccessDecision
     {
-        if DirectObject.isOne(uploadID: claims.uploadID) {
+        if DirectObject.isDirect(uploadID: claims.uploadID) {
             return ObjectKey.isOfUpload(claims.key)
                 ? .readOnly(needsActivity: false) : .allowed(partSize: 0, needsActivity: false)
         }
@@ -64,7 +64,7 @@ package struct StoreAccessPolicy: AccessPolicy {
             return object.uploadID == claims.uploadID && listed?.isBad != true && !object.isBad
                 ? .readOnly(needsActivity: false) : .noSuchUpload
         }
-        if DirectObject.isOne(uploadID: claims.uploadID) {
+        if DirectObject.isDirect(uploadID: claims.uploadID) {
             return .allowed(partSize: configuration.partSize, needsActivity: false)
         }
         return try decision(onUpload: claims.uploadID, in: connection)
@@ -84,8 +84,8 @@ package struct StoreAccessPolicy: AccessPolicy {
         switch upload.state {
         case .superseded, .aborted: return .noSuchUpload
         case .completed:
-            let isThere = try ObjectRecords(connection).holdsObject(uploadID: upload.id)
-            return isThere ? .readOnly(needsActivity: false) : .noSuchUpload
+            let holdsObject = try ObjectRecords(connection).holdsObject(uploadID: upload.id)
+            return holdsObject ? .readOnly(needsActivity: false) : .noSuchUpload
         case .current where upload.isSwept: return .noSuchUpload
         case .current where upload.sessionEndsAt <= now:
             // An object of parts still waits for its CompleteUpload; everything else has to start over.

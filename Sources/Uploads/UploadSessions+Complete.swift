@@ -52,13 +52,13 @@ extension UploadSessions {
             return ObjectFacts(listed, object, upload, tags: claim.tags)
         }
         guard let facts else { return "" }
-        try await describe(try await tellType(facts))
+        try await describe(try await detectType(facts))
         return facts.fileID
     }
 
     /// Detects the content type from the first bytes if neither the client nor the name determines it. They are read after the
     /// object was published, because a transaction must not wait for a disk.
-    private func tellType(_ facts: ObjectFacts) async throws -> ObjectFacts {
+    private func detectType(_ facts: ObjectFacts) async throws -> ObjectFacts {
         guard facts.description.contentType == ContentType.unknown,
             let type = ContentType.byContent(await store.firstBytes(ContentType.headLength, of: facts.fileID))
         else { return facts }

@@ -38,8 +38,8 @@ struct DeadLetters: Sendable {
                 throw RPCError.notFound(
                     "event \(eventID) is not a dead letter" + (webhook.isEmpty ? "" : " of webhook \(webhook)"))
             }
-            if let gone = letters.map(\.webhook).first(where: { !webhooks.contains($0) }) {
-                throw RPCError.failedPrecondition("webhook \(gone) is not configured")
+            if let removed = letters.map(\.webhook).first(where: { !webhooks.contains($0) }) {
+                throw RPCError.failedPrecondition("webhook \(removed) is not configured")
             }
             for letter in letters { try records.revive(letter, at: now) }
             try Audit.record(caller.did(to: "events/\(eventID)"), at: now, in: connection)

@@ -58,7 +58,7 @@ extension EventRecords {
     }
 
     /// Records the result of an attempt. A delivery that was ended meanwhile stays unchanged.
-    func settle(_ result: DeliveryResult) throws where C == Connection {
+    func record(_ result: DeliveryResult) throws where C == Connection {
         let (delivery, webhook, now) = (result.delivery, result.webhook, result.time)
         switch result.outcome {
         case .delivered:

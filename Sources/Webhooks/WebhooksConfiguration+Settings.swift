@@ -13,7 +13,7 @@ extension WebhooksConfiguration: CapabilitySettings {
         concurrency = section.integer("concurrency", default: concurrency, in: 1...64, unit: "requests to a webhook")
         timeout = section.duration("timeout_seconds", default: timeout, in: 1...300)
         longestRetry = section.duration("longest_retry_seconds", default: longestRetry, in: 1...86_400)
-        patience = section.duration("give_up_seconds", default: patience, in: 1...2_592_000)
+        retryDuration = section.duration("give_up_seconds", default: retryDuration, in: 1...2_592_000)
         maximumPending = section.integer("max_pending", default: maximumPending, in: 1...10_000_000, unit: "events")
         maximumBytes = section.integer("max_bytes", default: maximumBytes, in: (1 << 20)...(1 << 50), unit: "bytes")
         maximumDeadLetters = section.integer(

@@ -13,7 +13,7 @@ package struct WebhooksConfiguration: Sendable {
     /// The longest time between two attempts.
     package var longestRetry = Duration.hours(1)
     /// The time after the first failed attempt in which further attempts may begin; then the event becomes a dead letter.
-    package var patience = Duration.days(1)
+    package var retryDuration = Duration.days(1)
     /// The largest number of events that wait for one webhook; beyond it, the oldest become dead letters.
     package var maximumPending: Int64 = 100_000
     /// The largest number of bytes of events that wait for one webhook, and of its dead letters; beyond it, the oldest events

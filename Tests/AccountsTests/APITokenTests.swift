@@ -79,10 +79,10 @@ import Testing
         _ = try world.call(DataGatewayObjectServiceMethods.listObjects, token: created.token)
         _ = try await world.accounts.userAuthService.deleteUser(
             DeleteUserRequest(userName: "olga"), context: world.call(UserAuthServiceMethods.deleteUser, token: admin))
-        let gone = await refusal {
+        let refused = await refusal {
             _ = try world.call(DataGatewayObjectServiceMethods.listObjects, token: created.token)
         }
-        #expect(gone?.detail == .unauthenticated)
+        #expect(refused?.detail == .unauthenticated)
     }
 
     @Test func tokenCreatesNoCredentials() async throws {

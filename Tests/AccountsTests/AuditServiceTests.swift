@@ -194,8 +194,8 @@ import Wire
     }
 
     @Test func youngLinesAreKeptHoweverManyThereAre() async throws {
-        let told = Lock<[String]>([])
-        let world = try await TestAccounts(log: Logger { line in told.withLock { $0.append(line) } }) {
+        let written = Lock<[String]>([])
+        let world = try await TestAccounts(log: Logger { line in written.withLock { $0.append(line) } }) {
             $0.auditLines = 1000
         }
         try await write(1500, world)
@@ -204,11 +204,11 @@ import Wire
         #expect(world.accounts.auditPressure.overfullCount == 1)
         world.clock.advance(seconds: 30 * 86_400 + 61)
         #expect(try await world.accounts.tidy(world.clockGuard.permit()) > 500)
-        let said = told.withLock { $0 }
-        #expect(said.count == 2)
-        #expect(said.first?.hasPrefix("warning organizations exceed audit.max_lines") == true)
-        #expect(said.first?.contains("organizations=#1000 max_lines=1000") == true)
-        #expect(said.last == "info    no organization exceeds audit.max_lines any more")
+        let lines = written.withLock { $0 }
+        #expect(lines.count == 2)
+        #expect(lines.first?.hasPrefix("warning organizations exceed audit.max_lines") == true)
+        #expect(lines.first?.contains("organizations=#1000 max_lines=1000") == true)
+        #expect(lines.last == "info    no organization exceeds audit.max_lines any more")
         #expect(try world.audit().count <= 1000)
     }
 

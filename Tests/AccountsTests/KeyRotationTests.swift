@@ -12,7 +12,7 @@ import Testing
 
 @Suite(.timeLimited) struct KeyRotationTests {
     /// A gateway whose only device was asked to replace its key.
-    private struct Asked {
+    private struct RotationRequest {
         let world: TestAccounts
         let credential: String
 
@@ -49,38 +49,39 @@ import Testing
     }
 
     @Test func firstUseOfTheNewKeyEndsTheOldOne() async throws {
-        let asked = try await Asked()
-        let old = try await asked.world.exchange(asked.credential).accessToken
-        let next = try await asked.rotate(asked.credential)
-        #expect(try asked.accepts(old))
-        let fresh = try await asked.world.exchange(next).accessToken
-        #expect(try asked.accepts(old) == false)
-        #expect(try asked.accepts(fresh))
+        let request = try await RotationRequest()
+        let old = try await request.world.exchange(request.credential).accessToken
+        let next = try await request.rotate(request.credential)
+        #expect(try request.accepts(old))
+        let fresh = try await request.world.exchange(next).accessToken
+        #expect(try request.accepts(old) == false)
+        #expect(try request.accepts(fresh))
         #expect(
-            await refusal { _ = try await asked.world.exchange(asked.credential) }?.detail == .authInvalidCredential)
-        #expect(try asked.world.audit().filter { $0.contains(" RotateCredential ") }.count == 1)
+            await refusal { _ = try await request.world.exchange(request.credential) }?.detail == .authInvalidCredential
+        )
+        #expect(try request.world.audit().filter { $0.contains(" RotateCredential ") }.count == 1)
     }
 
     @Test func concurrentFirstUsesAllGetTokensOfTheNewKey() async throws {
-        let asked = try await Asked()
-        let next = try await asked.rotate(asked.credential)
+        let request = try await RotationRequest()
+        let next = try await request.rotate(request.credential)
         let tokens = try await withThrowingTaskGroup(of: String.self) { group in
-            for _ in 0..<8 { group.addTask { try await asked.world.exchange(next).accessToken } }
+            for _ in 0..<8 { group.addTask { try await request.world.exchange(next).accessToken } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(tokens.count == 8)
-        #expect(try tokens.allSatisfy(asked.accepts))
-        #expect(try asked.world.audit().filter { $0.contains(" RotateCredential ") }.count == 1)
+        #expect(try tokens.allSatisfy(request.accepts))
+        #expect(try request.world.audit().filter { $0.contains(" RotateCredential ") }.count == 1)
     }
 
     @Test func wrongSecretsOfBothCallsCountTogether() async throws {
-        let asked = try await Asked { $0.wrongCredentialsOfKey = 2 }
-        let id = OpaqueToken(.apiKey, text: asked.credential)?.id ?? ""
+        let request = try await RotationRequest { $0.wrongCredentialsOfKey = 2 }
+        let id = OpaqueToken(.apiKey, text: request.credential)?.id ?? ""
         let wrong = OpaqueToken(.apiKey, id: id).text
-        #expect(await refusal { _ = try await asked.rotate(wrong) }?.detail == .authInvalidCredential)
-        #expect(await refusal { _ = try await asked.world.exchange(wrong) }?.detail == .authInvalidCredential)
-        #expect(await refusal { _ = try await asked.rotate(wrong) }?.status == .unavailable)
-        #expect(await refusal { _ = try await asked.world.exchange(wrong) }?.status == .unavailable)
-        _ = try await asked.world.exchange(try await asked.rotate(asked.credential))
+        #expect(await refusal { _ = try await request.rotate(wrong) }?.detail == .authInvalidCredential)
+        #expect(await refusal { _ = try await request.world.exchange(wrong) }?.detail == .authInvalidCredential)
+        #expect(await refusal { _ = try await request.rotate(wrong) }?.status == .unavailable)
+        #expect(await refusal { _ = try await request.world.exchange(wrong) }?.status == .unavailable)
+        _ = try await request.world.exchange(try await request.rotate(request.credential))
     }
 }

@@ -44,12 +44,12 @@ import Testing
         let directory = try serve()
         let right = try PrivateFile.contents(of: path + "/keys/root")
         try replaceRoot()
-        let said = problem {
+        let message = problem {
             let keyring = try directory.openKeyring()
             try open { try directory.require(keyring, of: $0) }
         }
-        #expect(said.contains("\(path)/keys/root is not that of the database \(path)/gateway.db"))
-        #expect(said.contains("restore a backup") && said.contains("doctor --accept-root-key"))
+        #expect(message.contains("\(path)/keys/root is not that of the database \(path)/gateway.db"))
+        #expect(message.contains("restore a backup") && message.contains("doctor --accept-root-key"))
         try PrivateFile.write(right, to: path + "/keys/root")
         try open { try directory.require(directory.openKeyring(), of: $0) }
         try replaceRoot()
@@ -75,11 +75,11 @@ import Testing
         _ = try directory.openKeyring()
         try PrivateFile.makeFolder(path + "/store")
         try PrivateFile.write([1], to: "\(path)/\(evidence)")
-        let said = problem { _ = try directory.openKeyring() }
-        #expect(said.contains("the database \(path)/gateway.db is missing, but \(path)/"))
-        #expect(said.contains("put the database back, or restore a backup with 'data-gateway restore"))
+        let message = problem { _ = try directory.openKeyring() }
+        #expect(message.contains("the database \(path)/gateway.db is missing, but \(path)/"))
+        #expect(message.contains("put the database back, or restore a backup with 'data-gateway restore"))
         directory.release()
-        #expect(problem { _ = try DataDirectory.openForRepair(path) } == said)
+        #expect(problem { _ = try DataDirectory.openForRepair(path) } == message)
         #expect(DataDirectory.exists(path + "/gateway.db") == hasEmptyFile)
     }
 
@@ -92,15 +92,17 @@ import Testing
         try PrivateFile.makeFolder(path + "/store")
         try PrivateFile.write([1], to: path + "/store/identity")
         try FileManager.default.createDirectory(atPath: "\(path)/\(trace)", withIntermediateDirectories: true)
-        let said = problem { _ = try DataDirectory.openForRepair(path) }
-        #expect(said.contains("did not finish: run it again") || said.contains("start the gateway, which completes it"))
+        let message = problem { _ = try DataDirectory.openForRepair(path) }
+        #expect(
+            message.contains("did not finish: run it again")
+                || message.contains("start the gateway, which completes it"))
     }
 
     @Test func missingKeysAreNotMadeBesideADatabase() throws {
         let directory = try serve()
         try FileManager.default.removeItem(atPath: path + "/keys")
-        let said = problem { _ = try directory.openKeyring() }
-        #expect(said.contains("keys/root is missing, but the database exists: restore the key"))
+        let message = problem { _ = try directory.openKeyring() }
+        #expect(message.contains("keys/root is missing, but the database exists: restore the key"))
         #expect(
             try directory.keyProblems(nil) == [
                 "the folder \(path)/keys is missing: restore it from the backup of the database"

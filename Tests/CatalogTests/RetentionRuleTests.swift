@@ -50,18 +50,18 @@ import Testing
             })
         _ = try await set(30, rules)
         let start = scene.clock.now().seconds
-        var gone: Set<Int64> = []
+        var removed: Set<Int64> = []
         for day: Int32 in [5, 8, 15, 31, 41, 400] {
             scene.clock.advance(seconds: start + Int64(day) * Self.day - scene.clock.now().seconds)
             let expected = Set(end.filter { $0.value > 0 && $0.value < day }.keys)
             let dry = try await set(30, dryRun: true)
-            #expect(dry.affectedObjects == Int64(expected.subtracting(gone).count), "day \(day)")
-            #expect(dry.affectedBytes == expected.subtracting(gone).reduce(0, +))
+            #expect(dry.affectedObjects == Int64(expected.subtracting(removed).count), "day \(day)")
+            #expect(dry.affectedBytes == expected.subtracting(removed).reduce(0, +))
             #expect(dry.rules.map(\.days) == [0, 7, 14, 40])
-            #expect(try await sweep() == expected.subtracting(gone).count, "day \(day)")
+            #expect(try await sweep() == expected.subtracting(removed).count, "day \(day)")
             #expect(try await sweep() == 0)
-            gone = expected
-            #expect(try await Set(scene.sizes(size: 1000)) == Set(end.keys).subtracting(gone), "day \(day)")
+            removed = expected
+            #expect(try await Set(scene.sizes(size: 1000)) == Set(end.keys).subtracting(removed), "day \(day)")
         }
     }
 

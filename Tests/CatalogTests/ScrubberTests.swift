@@ -99,18 +99,18 @@ import Testing
     }
 
     @Test func missingAndShortFilesAreCorrupted() async throws {
-        let (gone, short) = (try scene.add(bytes: [1]), try scene.add(bytes: [2, 3]))
-        try FileManager.default.removeItem(atPath: scene.path(gone.fileID))
+        let (missing, short) = (try scene.add(bytes: [1]), try scene.add(bytes: [2, 3]))
+        try FileManager.default.removeItem(atPath: scene.path(missing.fileID))
         try spoil(short, with: [2])
         try await scrubber().pass()
         #expect(
             reports.lines.withLock { $0 } == [
-                "error   object is corrupted file_id=\(gone.fileID) why=\"its file is missing\"",
+                "error   object is corrupted file_id=\(missing.fileID) why=\"its file is missing\"",
                 "error   object is corrupted file_id=\(short.fileID) why=\"its file has a different size\"",
             ])
         // Corrupted objects can be deleted.
         _ = try await scene.management.deleteObject(
-            DeleteObjectRequest(fileID: gone.fileID),
+            DeleteObjectRequest(fileID: missing.fileID),
             context: CallContext(
                 method: ObjectManagementServiceMethods.deleteObject, identity: Principal.user(scene.user())))
         #expect(try await bad() == ["\(short.fileID) bad"])

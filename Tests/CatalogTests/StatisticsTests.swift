@@ -39,22 +39,22 @@ import Testing
         scene.clock.advance(seconds: 2 * 86_400)
         try scene.add(size: 3)
         try await delete(first)
-        let answer = try await statistics(days: 4)
-        #expect(answer.storedObjects == 2)
-        #expect(answer.storedBytes == 23)
-        #expect(answer.days.map(\.date) == ["2025-12-31", "2026-01-01", "2026-01-02", "2026-01-03"])
-        #expect(answer.days.map(\.storedBytes) == [0, 120, 120, 23])
-        #expect(answer.days.map(\.arrivedObjects) == [0, 2, 0, 1])
-        #expect(answer.days.map(\.arrivedBytes) == [0, 120, 0, 3])
-        #expect(answer.days.map(\.deletedBytes) == [0, 0, 0, 100])
+        let response = try await statistics(days: 4)
+        #expect(response.storedObjects == 2)
+        #expect(response.storedBytes == 23)
+        #expect(response.days.map(\.date) == ["2025-12-31", "2026-01-01", "2026-01-02", "2026-01-03"])
+        #expect(response.days.map(\.storedBytes) == [0, 120, 120, 23])
+        #expect(response.days.map(\.arrivedObjects) == [0, 2, 0, 1])
+        #expect(response.days.map(\.arrivedBytes) == [0, 120, 0, 3])
+        #expect(response.days.map(\.deletedBytes) == [0, 0, 0, 100])
     }
 
     @Test func objectsStoredBeforeTheDaysAreCounted() async throws {
         try scene.add(size: 100)
         scene.clock.advance(seconds: 50 * 86_400)
-        let answer = try await statistics(days: 0)
-        #expect(answer.days.count == 30)
-        #expect(answer.days.allSatisfy { $0.storedBytes == 100 && $0.arrivedBytes == 0 })
+        let response = try await statistics(days: 0)
+        #expect(response.days.count == 30)
+        #expect(response.days.allSatisfy { $0.storedBytes == 100 && $0.arrivedBytes == 0 })
     }
 
     @Test func downloadsCountWhereTheObjectIs() async throws {

@@ -78,8 +78,8 @@ import Wire
         for _ in 0..<2 { try await purge(object) }
         #expect(!holdsFile(object))
         #expect(try tombstones() == ["user:organization-1/boss: first, 3"])
-        let gone = await #expect(throws: RPCError.self) { try await restore(object) }
-        #expect(gone?.status == .notFound && gone?.message.contains("permanently") == true)
+        let refused = await #expect(throws: RPCError.self) { try await restore(object) }
+        #expect(refused?.status == .notFound && refused?.message.contains("permanently") == true)
         #expect(try await delete(object) == nil)
     }
 

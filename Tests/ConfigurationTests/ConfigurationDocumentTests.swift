@@ -57,14 +57,14 @@ import Testing
 
     @Test func theTableIsWhatTheReaderAsksFor() throws {
         let documented = try Self.documented(/[a-z_]+(?:\.[a-z_]+)+/)
-        let asked = try Configuration(ServeOptions(), apps: Program.apps).settings.map { setting in
+        let read = try Configuration(ServeOptions(), apps: Program.apps).settings.map { setting in
             Entry(
                 key: setting.key, unit: setting.rule.unit, standard: setting.rule.standard,
                 bounds: setting.rule.bounds.replacing("`", with: ""))
         }
-        #expect(Set(asked).subtracting(documented) == [], "not documented so")
-        #expect(Set(documented).subtracting(asked) == [], "documented, and not so")
-        #expect(documented.count == asked.count, "twice in the table, or asked twice")
+        #expect(Set(read).subtracting(documented) == [], "not documented so")
+        #expect(Set(documented).subtracting(read) == [], "documented, and not so")
+        #expect(documented.count == read.count, "twice in the table, or asked twice")
     }
 
     @Test func tableOfMembersIsWhatTheReaderAsksFor() throws {
@@ -74,20 +74,20 @@ import Testing
         let reader = try SettingsReader(path: path)
         _ = Configuration(reader, apps: Program.apps)
         #expect(!reader.faults.contains { $0.description.contains("unknown key") })
-        var asked: [Entry] = []
+        var read: [Entry] = []
         for setting in reader.settings where setting.key.contains("[") || setting.key.contains("sample") {
             let key = setting.key.replacing(/\[\d+\]/, with: "[]").replacing("sample", with: "NAME")
             // The kinds of destinations have members in common.
-            if asked.contains(where: { $0.key == key }) { continue }
-            asked.append(
+            if read.contains(where: { $0.key == key }) { continue }
+            read.append(
                 Entry(
                     key: key, unit: setting.rule.unit,
                     standard: setting.rule.standard.replacing("sample", with: "NAME"),
                     bounds: setting.rule.bounds.replacing("`", with: "")))
         }
         let documented = try Self.documented(/[a-z_]+(?:\.[a-z_]+)*(?:\[\]|\.NAME)\.[a-z_.\[\]]+/)
-        #expect(Set(asked).subtracting(documented) == [], "not documented so")
-        #expect(Set(documented).subtracting(asked) == [], "documented, and not so")
+        #expect(Set(read).subtracting(documented) == [], "not documented so")
+        #expect(Set(documented).subtracting(read) == [], "documented, and not so")
         let lists = reader.settings.filter { $0.rule.unit == "list of objects" || $0.rule.unit == "object of objects" }
         #expect(lists.allSatisfy { $0.source != .standard }, "every list has a sample")
     }

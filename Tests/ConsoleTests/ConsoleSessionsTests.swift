@@ -42,7 +42,7 @@ import Testing
     }
 
     /// Waits until earlier writes are done.
-    private func settle() async throws { try await world.database.write { _ in } }
+    private func flushWrites() async throws { try await world.database.write { _ in } }
 
     private func count(_ table: String) throws -> Int {
         try world.database.readBlocking { try $0.first("SELECT count(*) FROM \(table)") { $0.int(0) } ?? 0 }
@@ -111,11 +111,11 @@ import Testing
         let cookie = try #require(try await open(sessions)).cookie
         world.clock.advance(seconds: 90)
         #expect(try find(cookie, in: sessions) != nil)
-        try await settle()
+        try await flushWrites()
         // Automatic refreshes of a page do not count as activity.
         world.clock.advance(seconds: 90)
         #expect(try find(cookie, in: sessions, isActivity: false) != nil)
-        try await settle()
+        try await flushWrites()
         world.clock.advance(seconds: 10)
         #expect(try find(cookie, in: sessions) == nil)
     }
@@ -125,7 +125,7 @@ import Testing
         let cookie = try #require(try await open(sessions)).cookie
         for _ in stride(from: 0, to: 250, by: 50) {
             #expect(try find(cookie, in: sessions) != nil)
-            try await settle()
+            try await flushWrites()
             world.clock.advance(seconds: 50)
         }
         #expect(try find(cookie, in: sessions) == nil)
@@ -161,7 +161,7 @@ import Testing
         // The first one is used, so that the second one is the least recently used.
         world.clock.advance(seconds: 60)
         #expect(try find(cookies[0], in: sessions) != nil)
-        try await settle()
+        try await flushWrites()
         cookies.append(try #require(try await open(sessions, "d", password: "long enough")).cookie)
         #expect(try cookies.map { try find($0, in: sessions) != nil } == [true, false, true, true])
         #expect(world.environment.limits.all == ["console_sessions": 1])
@@ -239,10 +239,10 @@ import Testing
     @Test func anAccessTokenIsRenewedInTime() throws {
         let start = UnixTime(seconds: 1_800_000_000)
         let session = Self.session(at: start)
-        var asked: [String] = []
+        var requested: [String] = []
         func token(at seconds: Int64) -> String? {
             let outcome = session.accessToken(at: start.adding(seconds: seconds)) { refresh, now in
-                asked.append(refresh.exposedText)
+                requested.append(refresh.exposedText)
                 let response = RefreshTokenResponse(
                     accessToken: "second", accessTokenExpiresAtUnix: now.seconds + 900, refreshToken: "next")
                 return .answered(UserTokens(response, at: now))
@@ -253,7 +253,7 @@ import Testing
         #expect(token(at: 674) == "access")
         #expect(token(at: 675) == "second")
         #expect(token(at: 676) == "second")
-        #expect(asked == ["refresh"])
+        #expect(requested == ["refresh"])
         #expect(session.refreshToken.exposedText == "next")
     }
 

@@ -25,12 +25,12 @@ private final class FakeGateway: HTTPRequestHandler {
 
     private final class Sink: HTTPBodySink {
         private var body: [UInt8] = []
-        private let answer: ([UInt8]) -> HTTPResponse
+        private let response: ([UInt8]) -> HTTPResponse
 
-        init(_ answer: @escaping ([UInt8]) -> HTTPResponse) { self.answer = answer }
+        init(_ response: @escaping ([UInt8]) -> HTTPResponse) { self.response = response }
 
         func receive(_ bytes: UnsafeRawBufferPointer) { body += bytes }
-        func finish() -> HTTPResponse { answer(body) }
+        func finish() -> HTTPResponse { response(body) }
         func abandon() {}
     }
 
@@ -89,7 +89,7 @@ private final class FakeGateway: HTTPRequestHandler {
     var login: LoginResponse { state.login.withLock { $0 } }
 
     /// Sets the response to a browser's calls.
-    func answer(status: Int, _ body: String = "{}") {
+    func respond(status: Int, _ body: String = "{}") {
         self.status.withLock { $0 = status }
         self.body.withLock { $0 = body }
     }
@@ -165,9 +165,9 @@ private final class FakeGateway: HTTPRequestHandler {
 
     @Test func sessionResponseHoldsNoTokenOfTheGateway() throws {
         let fields = try signIn()
-        let answer = ask("GET", "/console/session", fields)
+        let response = ask("GET", "/console/session", fields)
         #expect(
-            text(answer)
+            text(response)
                 == #"{"deviceEndpoints":{"auth":"here"},"user":{"organization":"system","role":"admin","userName":"admin"}}"#
         )
     }
@@ -217,8 +217,8 @@ private final class FakeGateway: HTTPRequestHandler {
 
     @Test func anAddressOfABackupIsGoodOnceAndKeepsItsTicketInTheQuery() throws {
         let fields = try signIn()
-        let answer = text(ask("POST", "/console/backups", fields, body: #"{"withoutObjects":true}"#))
-        let offer = try JSONSerialization.jsonObject(with: Data(answer.utf8)) as? [String: String]
+        let response = text(ask("POST", "/console/backups", fields, body: #"{"withoutObjects":true}"#))
+        let offer = try JSONSerialization.jsonObject(with: Data(response.utf8)) as? [String: String]
         let target = try #require(offer?["path"])
         #expect(target.wholeMatch(of: /\/console\/backups\?ticket=[\w-]{43}/) != nil)
         let navigation = changed(fields, "x-console-token", to: nil)
@@ -226,7 +226,7 @@ private final class FakeGateway: HTTPRequestHandler {
         #expect(ask("GET", "/console/backups?ticket=guessed", navigation).status == 404)
         #expect(ask("GET", "/console/backups", navigation).status == 404)
         let before = calls.seen.count
-        calls.answer(status: 400, #"{"error":{"message":"another backup is running"}}"#)
+        calls.respond(status: 400, #"{"error":{"message":"another backup is running"}}"#)
         let refused = ask("GET", target, navigation)
         #expect(refused.status == 409)
         #expect(text(refused) == "another backup is running\n")
@@ -317,7 +317,7 @@ private final class FakeGateway: HTTPRequestHandler {
 
     @Test func aSessionEndsWithItsUsersToken() throws {
         let fields = try signIn()
-        calls.answer(status: 401)
+        calls.respond(status: 401)
         #expect(ask("POST", "/console/rpc/some.Service/Method", fields, body: "{}").status == 401)
         #expect(ask("GET", "/console/session", fields).status == 401)
     }

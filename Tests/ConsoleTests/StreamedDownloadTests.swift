@@ -25,9 +25,9 @@ import Testing
 
     @Test func archiveOfTheGatewayIsPassedOnUnderItsName() throws {
         let pieces = Pieces()
-        let answer = HTTPResponse(
+        let received = HTTPResponse(
             status: 200, fields: ["content-type": "application/octet-stream"], body: .stream(pieces, length: nil))
-        let response = StreamedDownload.response(answer, named: "one.backup", type: "application/octet-stream")
+        let response = StreamedDownload.response(received, named: "one.backup", type: "application/octet-stream")
         #expect(response.status == 200)
         #expect(response.fields["content-disposition"] == #"attachment; filename="one.backup""#)
         #expect(response.fields["cache-control"] == "no-store")

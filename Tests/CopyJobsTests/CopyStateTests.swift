@@ -40,11 +40,11 @@ import Testing
             id: "j", organizationID: 1, userID: 1, place: CopyPlace(endpoint: "file:///c", bucket: "", region: ""),
             template: KeyTemplate(""), state: .canceling, createdAt: UnixTime(seconds: 1), reason: "no more",
             items: 3, size: 3)
-        #expect(job.settle(tally([.copying: 1, .canceled: 2]), at: UnixTime(seconds: 2)) == nil)
+        #expect(job.update(tally([.copying: 1, .canceled: 2]), at: UnixTime(seconds: 2)) == nil)
         #expect(job.finishedAt == nil && job.state == .canceling)
-        #expect(job.settle(tally([.canceled: 3]), at: UnixTime(seconds: 3)) == .canceled)
+        #expect(job.update(tally([.canceled: 3]), at: UnixTime(seconds: 3)) == .canceled)
         #expect(job.finishedAt == UnixTime(seconds: 3) && job.reason == "no more")
-        #expect(job.settle(tally([.failed: 3]), at: UnixTime(seconds: 4)) == nil)
+        #expect(job.update(tally([.failed: 3]), at: UnixTime(seconds: 4)) == nil)
         #expect(job.finishedAt == UnixTime(seconds: 3) && job.state == .canceled)
     }
 

@@ -16,7 +16,7 @@ import Testing
         let mayUseReserve = false
         func run(on connection: Connection) throws {}
         func takeEffect() {}
-        func answer(_ failure: (any Error)?) {}
+        func finish(_ failure: (any Error)?) {}
     }
 
     private func add(_ name: String, _ count: Int, for owner: WorkOwner?, to queue: WriteQueue) throws {
@@ -106,7 +106,7 @@ import Testing
         database.submit({ _ in 3 }, reply: replies.record("3"))
         // One owner gets two of 16 places.
         release()
-        let answers = try replies.wait(for: 4)
-        #expect(answers.filter { $0.hasSuffix("ok") }.count == 3)
+        let responses = try replies.wait(for: 4)
+        #expect(responses.filter { $0.hasSuffix("ok") }.count == 3)
     }
 }

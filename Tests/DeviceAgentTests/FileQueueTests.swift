@@ -26,14 +26,14 @@ import Testing
         var files = FileQueue()
         found(&files, "a", observation(5), at: .zero)
         #expect(files.nextDue(isFull: false) == start + Self.settling)
-        #expect(files.dueToSettle(at: start + .seconds(9)) == [])
-        #expect(files.dueToSettle(at: start + .seconds(10)) == ["a"])
+        #expect(files.dueForCheck(at: start + .seconds(9)) == [])
+        #expect(files.dueForCheck(at: start + .seconds(10)) == ["a"])
         looked(&files, "a", observation(5), at: .seconds(10))
         #expect(files.next(at: start + .seconds(10)) { _ in 0 } == "a")
         #expect(files.next(at: start + .seconds(10)) { _ in 0 } == nil)
     }
 
-    @Test func fileThatGrowsOrIsOpenStartsToSettleAgain() {
+    @Test func fileThatGrowsOrIsOpenBecomesUnstable() {
         var files = FileQueue()
         found(&files, "a", observation(5), at: .zero)
         looked(&files, "a", observation(6), at: .seconds(10))

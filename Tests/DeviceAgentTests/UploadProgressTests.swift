@@ -29,7 +29,7 @@ import Testing
     @Test func failureEndsWithAnswerOfTheStore() {
         progress.begin("a", size: 100)
         progress.note(failed, "a")
-        progress.note(.standing(acknowledged: 64, size: 100), "a")
+        progress.note(.position(acknowledged: 64, size: 100), "a")
         #expect(progress.current == [.init(file: "a", doneBytes: 64, sizeBytes: 100)])
         #expect(progress.end("a") == 100)
     }

@@ -56,16 +56,16 @@ private struct FakeGateway {
     mutating func complete() { completions = 1 }
 
     var recovery: GetUploadRecoveryResponse {
-        func answer(_ action: UploadRecoveryAction) -> GetUploadRecoveryResponse {
+        func response(_ action: UploadRecoveryAction) -> GetUploadRecoveryResponse {
             GetUploadRecoveryResponse(
                 logicalUploadID: "l1", currentUploadID: attempt.upload, restartAllowed: true, nextAction: action,
                 completedPartCount: Int32(object?.parts ?? 0), ossObjectEtag: object?.etag ?? "")
         }
-        if completions > 0 { return answer(.completeOnly) }
-        if let object, object.parts > 0 { return answer(.completeOnly) }
-        if uploads.count > 1 && !isTouched { return answer(.restart) }
-        if multiparts.values.contains(where: { !$0.parts.isEmpty }) { return answer(.continue) }
-        return answer(multiparts.isEmpty ? .continue : .restart)
+        if completions > 0 { return response(.completeOnly) }
+        if let object, object.parts > 0 { return response(.completeOnly) }
+        if uploads.count > 1 && !isTouched { return response(.restart) }
+        if multiparts.values.contains(where: { !$0.parts.isEmpty }) { return response(.continue) }
+        return response(multiparts.isEmpty ? .continue : .restart)
     }
 }
 

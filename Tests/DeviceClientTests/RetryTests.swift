@@ -14,7 +14,7 @@ import Wire
 
 @Suite(.timeLimited) struct RetryTests {
     @Test func waitsDoubleAndAreBounded() {
-        let policy = RetryPolicy(patience: .seconds(1000))
+        let policy = RetryPolicy(retryDuration: .seconds(1000))
         func delay(_ failures: Int, random: Double = 1, least: Duration? = nil) -> Duration? {
             policy.delay(failures: failures, elapsed: .zero, least: least, random: random)
         }
@@ -26,8 +26,8 @@ import Wire
         #expect(delay(1, least: .seconds(100_000)) == .seconds(1000))
     }
 
-    @Test func patienceEndsButAFewAttemptsAreAlwaysMade() {
-        let policy = RetryPolicy(patience: .seconds(60))
+    @Test func retryDurationEndsAfterAFewAttemptsAtLeast() {
+        let policy = RetryPolicy(retryDuration: .seconds(60))
         #expect(policy.delay(failures: 5, elapsed: .seconds(7200), least: nil, random: 0) != nil)
         #expect(policy.delay(failures: 6, elapsed: .seconds(7200), least: nil, random: 0) == nil)
         #expect(policy.delay(failures: 6, elapsed: .seconds(10), least: nil, random: 0) != nil)
@@ -136,7 +136,7 @@ import Wire
     }
 
     @Test func retriesEndWithTheLastFailure() async {
-        var policy = RetryPolicy(patience: .zero)
+        var policy = RetryPolicy(retryDuration: .zero)
         policy.base = .milliseconds(1)
         let waits = Lock(0)
         let retrying = Retrying(policy: policy, failureKind: { FailureResponse($0).failureKind }) { _, _, _ in

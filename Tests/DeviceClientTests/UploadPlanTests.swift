@@ -115,7 +115,7 @@ import Testing
 
     // MARK: The rows of GetUploadRecovery
 
-    private static func answer(
+    private static func response(
         _ action: UploadRecoveryAction, current: String = "u1", restartAllowed: Bool = true, etag: String = "",
         parts: Int32 = 0, reason: String = ""
     ) -> GetUploadRecoveryResponse {
@@ -133,28 +133,28 @@ import Testing
     @Test(arguments: phases)
     func everyRowOfTheTable(events: [UploadEvent]) throws {
         let state = try Self.state(size: 250, events)
-        #expect(state.recovery(Self.answer(.continue)) == .goOn)
-        #expect(state.recovery(Self.answer(.restart)) == .restart(from: "u1"))
-        #expect(state.recovery(Self.answer(.restart, current: "u2")) == .restart(from: "u2"))
+        #expect(state.recovery(Self.response(.continue)) == .goOn)
+        #expect(state.recovery(Self.response(.restart)) == .restart(from: "u1"))
+        #expect(state.recovery(Self.response(.restart, current: "u2")) == .restart(from: "u2"))
         #expect(
-            state.recovery(Self.answer(.completeOnly, etag: "\"E-3\"", parts: 3))
+            state.recovery(Self.response(.completeOnly, etag: "\"E-3\"", parts: 3))
                 == .complete(upload: "u1", etag: "\"E-3\"", parts: 3))
-        #expect(state.recovery(Self.answer(.abort, reason: "full")) == .end(reason: "full"))
+        #expect(state.recovery(Self.response(.abort, reason: "full")) == .end(reason: "full"))
         // UPLOAD_NOT_FOUND.
         #expect(state.recovery(nil) == .beginAnew)
         // A restart whose response was lost, and that was used by a data-plane request.
-        #expect(state.recovery(Self.answer(.continue, current: "u2")) == .restart(from: "u2"))
+        #expect(state.recovery(Self.response(.continue, current: "u2")) == .restart(from: "u2"))
     }
 
     @Test func answersThatMakeNoSenseEndNothing() throws {
         let state = try Self.state(size: 250, [Self.created])
         let wrong = [
-            Self.answer(.restart, restartAllowed: false), Self.answer(.completeOnly), Self.answer(.unspecified),
-            Self.answer(UploadRecoveryAction(rawValue: 99)),
+            Self.response(.restart, restartAllowed: false), Self.response(.completeOnly), Self.response(.unspecified),
+            Self.response(UploadRecoveryAction(rawValue: 99)),
         ]
-        for answer in wrong {
-            guard case .refuse = state.recovery(answer) else {
-                Issue.record("\(answer.nextAction)")
+        for response in wrong {
+            guard case .refuse = state.recovery(response) else {
+                Issue.record("\(response.nextAction)")
                 continue
             }
         }
@@ -162,6 +162,6 @@ import Testing
 
     @Test func anObjectThatIsNotWhatItWasSaidToBeIsSentAnew() throws {
         let state = try Self.state(size: 250, Self.phases[3])
-        #expect(state.recovery(Self.answer(.continue), wasRefused: true) == .restart(from: "u1"))
+        #expect(state.recovery(Self.response(.continue), wasRefused: true) == .restart(from: "u1"))
     }
 }

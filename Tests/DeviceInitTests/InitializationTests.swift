@@ -246,8 +246,8 @@ import Testing
         let world = try await World { $0.reinitAllow = ["198.51.100.0/24"].compactMap(AddressRange.init) }
         try await world.register(id)
         let key = try await world.initialize(id).apiKey
-        for asked in [id, "260427-999999", "nonsense"] {
-            let error = await refusal { _ = try await world.reinitialize(asked) }
+        for requestedID in [id, "260427-999999", "nonsense"] {
+            let error = await refusal { _ = try await world.reinitialize(requestedID) }
             #expect(error?.status == .permissionDenied)
         }
         _ = try await world.exchange(key)

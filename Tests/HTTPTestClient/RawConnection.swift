@@ -2,7 +2,7 @@ import Glibc
 
 /// A TCP connection that sends exactly the bytes of a test, and parses HTTP/1.1 responses strictly.
 public final class RawConnection {
-    public struct Answer: Sendable {
+    public struct Response: Sendable {
         public let status: Int
         /// The fields by lower-case name.
         public let fields: [String: String]
@@ -63,7 +63,7 @@ public final class RawConnection {
     }
 
     /// Reads the next response; `toHead` means that no body follows, because the request was HEAD.
-    public func answer(toHead: Bool = false) throws -> Answer {
+    public func response(toHead: Bool = false) throws -> Response {
         let head = try line(until: "\r\n\r\n")
         let lines = head.split(separator: "\r\n").map(String.init)
         let words = (lines.first ?? "").split(separator: " ")
@@ -80,7 +80,7 @@ public final class RawConnection {
         }
         let body = Array(held.prefix(length))
         held.removeFirst(length)
-        return Answer(status: status, fields: fields, body: body)
+        return Response(status: status, fields: fields, body: body)
     }
 
     /// Reads the body of a chunked response, after its header.

@@ -85,8 +85,8 @@ public final class RawReceiver: Sendable {
             state.withLock { $0.requests.append(request) }
             if closing(request) { break }
             answering(request)
-            let answer = Array("HTTP/1.1 204 No Content\r\n\r\n".utf8)
-            guard send(socket, answer, answer.count, Int32(MSG_NOSIGNAL)) == answer.count else { break }
+            let response = Array("HTTP/1.1 204 No Content\r\n\r\n".utf8)
+            guard send(socket, response, response.count, Int32(MSG_NOSIGNAL)) == response.count else { break }
         }
         state.withLock { $0.open.removeAll { $0 == socket } }
         close(socket)

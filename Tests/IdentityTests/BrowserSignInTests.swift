@@ -19,10 +19,10 @@ import Wire
     }
 
     /// Lets the provider answer the code with a token that has this nonce.
-    private func answer(_ identity: TestIdentity, nonce: String) {
+    private func response(_ identity: TestIdentity, nonce: String) {
         let token = identity.corpToken(["nonce": "\"\(nonce)\""])
         identity.transport.state.withLock {
-            $0.answer = (200, Array(#"{"access_token":"x","token_type":"Bearer","id_token":"\#(token)"}"#.utf8))
+            $0.response = (200, Array(#"{"access_token":"x","token_type":"Bearer","id_token":"\#(token)"}"#.utf8))
         }
     }
 
@@ -30,22 +30,22 @@ import Wire
         let identity = try await TestIdentity()
         let begun = try await identity.begin()
         #expect(begun.authorizationURL.hasPrefix("\(TestIssuer.url)/authorize?a=b&"))
-        let asked = parameters(begun.authorizationURL)
-        #expect(asked["response_type"] == "code")
-        #expect(asked["client_id"] == "gateway")
-        #expect(asked["redirect_uri"] == "http://127.0.0.1:1234/callback")
-        #expect(asked["scope"] == "openid")
-        #expect(asked["code_challenge_method"] == "S256")
-        #expect(asked["nonce"] == begun.nonce)
-        answer(identity, nonce: begun.nonce)
-        let session = try await identity.complete("c o/d+e", state: asked["state"] ?? "", secret: begun.flowSecret)
+        let query = parameters(begun.authorizationURL)
+        #expect(query["response_type"] == "code")
+        #expect(query["client_id"] == "gateway")
+        #expect(query["redirect_uri"] == "http://127.0.0.1:1234/callback")
+        #expect(query["scope"] == "openid")
+        #expect(query["code_challenge_method"] == "S256")
+        #expect(query["nonce"] == begun.nonce)
+        response(identity, nonce: begun.nonce)
+        let session = try await identity.complete("c o/d+e", state: query["state"] ?? "", secret: begun.flowSecret)
         #expect(session.user?.userName == "ada")
         let form = try #require(identity.transport.state.withLock { $0.posts.first })
         #expect(form["grant_type"] == "authorization_code")
         #expect(form["code"] == "c o/d+e")
         #expect(form["redirect_uri"] == "http://127.0.0.1:1234/callback")
         let verifier = try #require(form["code_verifier"])
-        #expect(Base64.encodeURL(Digest.sha256(Array(verifier.utf8))) == asked["code_challenge"])
+        #expect(Base64.encodeURL(Digest.sha256(Array(verifier.utf8))) == query["code_challenge"])
         #expect(form["client_secret"] == nil)
         let basic = "Basic " + Base64.encode(Array("gateway:se%20cret".utf8))
         #expect(identity.transport.state.withLock { $0.authorizations.first } == basic)
@@ -75,7 +75,7 @@ import Wire
                     "authorization_endpoint":"\(TestIssuer.url)/authorize","token_endpoint_auth_methods_supported":[\(list)]}
                     """.utf8))
             let begun = try await identity.begin()
-            answer(identity, nonce: begun.nonce)
+            response(identity, nonce: begun.nonce)
             let state = parameters(begun.authorizationURL)["state"] ?? ""
             _ = try await identity.complete("code", state: state, secret: begun.flowSecret)
             let sent = identity.transport.state.withLock { ($0.posts.first, $0.authorizations.first ?? nil) }
@@ -88,7 +88,7 @@ import Wire
         let identity = try await TestIdentity()
         let (first, second) = (try await identity.begin(), try await identity.begin())
         let state = parameters(first.authorizationURL)["state"] ?? ""
-        answer(identity, nonce: first.nonce)
+        response(identity, nonce: first.nonce)
         for (state, secret) in [
             (state, second.flowSecret), (state, ""), ("", first.flowSecret), (state + "A", first.flowSecret),
             (String(state.dropLast(4)) + "AAAA", first.flowSecret),
@@ -107,7 +107,7 @@ import Wire
     @Test func tokenOfAnotherSignInIsRefused() async throws {
         let identity = try await TestIdentity()
         let (first, second) = (try await identity.begin(), try await identity.begin())
-        answer(identity, nonce: second.nonce)
+        response(identity, nonce: second.nonce)
         let state = parameters(first.authorizationURL)["state"] ?? ""
         let error = await refusal {
             _ = try await identity.complete("code", state: state, secret: first.flowSecret)
@@ -132,7 +132,7 @@ import Wire
             let identity = try await TestIdentity()
             discover(identity, ["authorization_response_iss_parameter_supported": "\(namesIssuer)"])
             let begun = try await identity.begin()
-            answer(identity, nonce: begun.nonce)
+            response(identity, nonce: begun.nonce)
             let state = parameters(begun.authorizationURL)["state"] ?? ""
             let error = await refusal {
                 _ = try await identity.complete("code", state: state, secret: begun.flowSecret, issuer: issuer)
@@ -160,7 +160,7 @@ import Wire
     func responsesOfTheProviderAreTold(_ status: Int, _ body: String, _ expected: StatusCode) async throws {
         let identity = try await TestIdentity()
         let begun = try await identity.begin()
-        identity.transport.state.withLock { $0.answer = (status, Array(body.utf8)) }
+        identity.transport.state.withLock { $0.response = (status, Array(body.utf8)) }
         let state = parameters(begun.authorizationURL)["state"] ?? ""
         let error = await refusal {
             _ = try await identity.complete("code", state: state, secret: begun.flowSecret)
@@ -192,7 +192,7 @@ import Wire
         let begun = try await identity.begin()
         let state = parameters(begun.authorizationURL)["state"] ?? ""
         let mayCome = Signal()
-        identity.transport.state.withLock { $0.answersMayCome = mayCome }
+        identity.transport.state.withLock { $0.responsesMayArrive = mayCome }
         let complete = { @Sendable (host: String) in
             await refusal {
                 _ = try await identity.complete("code", state: state, secret: begun.flowSecret, host: host)

@@ -11,9 +11,9 @@ final class StubTransport: ProviderTransport {
         var gets: [String] = []
         var posts: [[String: String]] = []
         var authorizations: [String?] = []
-        var answer: (status: Int, body: [UInt8]) = (500, [])
+        var response: (status: Int, body: [UInt8]) = (500, [])
         /// The answers to posts wait for its first notification; `nil` = they do not wait.
-        var answersMayCome: Signal?
+        var responsesMayArrive: Signal?
     }
 
     let state = Lock(State())
@@ -38,13 +38,13 @@ final class StubTransport: ProviderTransport {
     func post(
         _ url: String, form: [(name: String, value: String)], authorization: String?, limit: Int
     ) async throws(ProviderFailure) -> (status: Int, body: [UInt8]) {
-        let (answer, mayCome) = state.withLock { state in
+        let (response, mayCome) = state.withLock { state in
             state.posts.append(Dictionary(form.map { ($0.name, $0.value) }) { $1 })
             state.authorizations.append(authorization)
-            return (state.answer, state.answersMayCome)
+            return (state.response, state.responsesMayArrive)
         }
         posted.notify()
         await mayCome?.wait(after: 0)
-        return answer
+        return response
     }
 }

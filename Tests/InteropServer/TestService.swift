@@ -26,7 +26,7 @@ struct TestService: TestServiceHandler {
     ) async throws {
         echoMetadata(context)
         context.mayCompressLater = request.responseParameters.contains { $0.compressed?.value ?? false }
-        try await answer(request, responses, context)
+        try await response(request, responses, context)
     }
 
     func streamingInputCall(
@@ -47,7 +47,7 @@ struct TestService: TestServiceHandler {
     ) async throws {
         echoMetadata(context)
         context.mayCompressLater = true
-        for try await request in requests { try await answer(request, responses, context) }
+        for try await request in requests { try await response(request, responses, context) }
     }
 
     func halfDuplexCall(
@@ -58,14 +58,14 @@ struct TestService: TestServiceHandler {
         context.mayCompressLater = true
         var all: [StreamingOutputCallRequest] = []
         for try await request in requests { all.append(request) }
-        for request in all { try await answer(request, responses, context) }
+        for request in all { try await response(request, responses, context) }
     }
 
     func unimplementedCall(_ request: Empty, context: CallContext) async throws -> Empty {
         throw RPCError.unimplemented("\(context.method.path) is not implemented")
     }
 
-    private func answer(
+    private func response(
         _ request: StreamingOutputCallRequest, _ responses: ResponseWriter<StreamingOutputCallResponse>,
         _ context: CallContext
     ) async throws {

@@ -30,8 +30,8 @@ import Testing
         file.items[3].pieces = 3
         let picture = try Picture(file.bytes)
         #expect(picture.format == .heic)
-        for gone in ["48.137N", "Exif", "xmpmeta", "rdf+xml", "uri ", "https"] {
-            #expect(isInside(gone, file.bytes) && !isInside(gone, picture.bytes), "\(gone)")
+        for removed in ["48.137N", "Exif", "xmpmeta", "rdf+xml", "uri ", "https"] {
+            #expect(isInside(removed, file.bytes) && !isInside(removed, picture.bytes), "\(removed)")
         }
         for kept in ["the picture", "a tile", "hvc1", "ispe", "irot"] { #expect(isInside(kept, picture.bytes)) }
         // Nothing was moved, so the places of the images are right.
@@ -93,7 +93,7 @@ import Testing
         file.boxes = [HEICFile.box("xml ", HEICFile.place), HEICFile.box("uuid", HEICFile.place)]
         let picture = try Picture(file.bytes)
         #expect(!isInside("48.137N", picture.bytes) && picture.bytes.count == file.bytes.count)
-        for gone in ["udes", "crtt", "xml ", "uuid"] { #expect(!isInside(gone, picture.bytes)) }
+        for removed in ["udes", "crtt", "xml ", "uuid"] { #expect(!isInside(removed, picture.bytes)) }
         #expect(isInside("urn:kept", picture.bytes))
     }
 

@@ -33,7 +33,7 @@ import Testing
             var lifecycle = opened()
             return (0...seconds).contains { second in
                 lifecycle.received(at: at(second))
-                lifecycle.answersWait(sent: second * rate, at: at(second))
+                lifecycle.responsesWait(sent: second * rate, at: at(second))
                 return lifecycle.tick(at: at(second)) == .abort("stalled")
             }
         }
@@ -46,8 +46,8 @@ import Testing
     @Test func aReaderWhoIsDoneBeginsAnew() {
         var lifecycle = opened()
         for second in 1...50 as ClosedRange<UInt64> {
-            lifecycle.answersWait(sent: second, at: at(second))
-            if second == 25 { lifecycle.answersAreSent() }
+            lifecycle.responsesWait(sent: second, at: at(second))
+            if second == 25 { lifecycle.responsesAreSent() }
             #expect(lifecycle.tick(at: at(second)) == .none)
         }
     }

@@ -95,7 +95,7 @@ import WireTesting
 
     private func text(_ reply: RawClient.Stream) -> String { String(decoding: reply.body, as: UTF8.self) }
 
-    private func answer(_ method: String, _ path: String, _ body: String = "", type: String? = nil) throws -> String {
+    private func sent(_ method: String, _ path: String, _ body: String = "", type: String? = nil) throws -> String {
         let reply = try call(method, path, body, type: type)
         return "\(reply[":status"] ?? "") \(text(reply))"
     }
@@ -114,7 +114,7 @@ import WireTesting
         ("GET", "/v1/users/me/messages/123456", "", #"{"request":{"messageId":"123456","userId":"me"}}"#),
     ])
     func exampleBecomesItsCall(method: String, path: String, body: String, response: String) throws {
-        #expect(try answer(method, path, body) == "200 \(response)")
+        #expect(try sent(method, path, body) == "200 \(response)")
     }
 
     // MARK: Requests
@@ -128,8 +128,8 @@ import WireTesting
         ("note=&left=", #"{"note":"","left":""}"#), ("text=", "{}"), ("", "{}"),
     ])
     func parametersBecomeFields(query: String, response: String) throws {
-        #expect(try answer("GET", "/v1/search?\(query)") == "200 \(response)")
-        #expect(try answer("REPORT", "/v1/search?\(query)") == "200 \(response)")
+        #expect(try sent("GET", "/v1/search?\(query)") == "200 \(response)")
+        #expect(try sent("REPORT", "/v1/search?\(query)") == "200 \(response)")
     }
 
     @Test(arguments: [
@@ -152,16 +152,16 @@ import WireTesting
     }
 
     @Test func pathGoesBeforeTheBody() throws {
-        #expect(try answer("PUT", "/v1/messages/1", #"{"messageId":"2"}"#) == #"200 {"messageId":"1"}"#)
+        #expect(try sent("PUT", "/v1/messages/1", #"{"messageId":"2"}"#) == #"200 {"messageId":"1"}"#)
     }
 
     @Test func maskIsMadeOfTheMembersUnlessItIsGiven() throws {
         let body = #"{"text":"a","request":{"sub":{},"revision":1}}"#
         #expect(
-            try answer("PATCH", "/v1/messages/1", #"{"text":"a","request":{"sub":{"subfield":"x"},"revision":"1"}}"#)
+            try sent("PATCH", "/v1/messages/1", #"{"text":"a","request":{"sub":{"subfield":"x"},"revision":"1"}}"#)
                 .contains(
                     #""mask":"text,request.sub.subfield,request.revision""#))
-        #expect(try answer("PATCH", "/v1/messages/1?update_mask=text", body).contains(#""mask":"text""#))
+        #expect(try sent("PATCH", "/v1/messages/1?update_mask=text", body).contains(#""mask":"text""#))
     }
 
     @Test(arguments: [
@@ -182,7 +182,7 @@ import WireTesting
     @Test func bodyOfPostAndOfFileMayBeEmpty() throws {
         #expect(try call("POST", "/nested", "")[":status"] == "200")
         #expect(try call("PUT", "/v1/bodies/a", "")[":status"] == "200")
-        #expect(try answer("PUT", "/v1/messages/1", "{}") == #"200 {"messageId":"1"}"#)
+        #expect(try sent("PUT", "/v1/messages/1", "{}") == #"200 {"messageId":"1"}"#)
     }
 
     @Test func bodyOfAnotherTypeIsRefused() throws {
@@ -211,7 +211,7 @@ import WireTesting
 
     @Test func rawBodyGoesBothWays() throws {
         #expect(
-            try answer("PUT", "/v1/bodies/a", "x y", type: "text/css")
+            try sent("PUT", "/v1/bodies/a", "x y", type: "text/css")
                 == #"200 {"messageId":"a","text":"text/css x y"}"#)
         let reply = try call("GET", "/v1/bodies/a%20b")
         #expect(reply["content-type"] == "text/plain" && reply["content-disposition"] == "attachment")
@@ -222,14 +222,14 @@ import WireTesting
         let reply = try call("POST", "/v1/bodies/a", String(repeating: "x", count: 2500), type: "video/mp4")
         // A piece is at most as long as a message; the first has the fields of the path and the content type.
         #expect(text(reply).contains(#""messageId":"a""#) && text(reply).contains("[video/mp4|1000][|1000][|500]"))
-        #expect(try answer("POST", "/v1/bodies/b") == #"200 {"messageId":"b","text":"[|0]"}"#)
+        #expect(try sent("POST", "/v1/bodies/b") == #"200 {"messageId":"b","text":"[|0]"}"#)
     }
 
     // MARK: Responses
 
     @Test func fieldOfAResponseIsAtTheTopLevel() throws {
-        #expect(try answer("GET", "/v1/messages") == #"200 [{"text":"a"},{"text":"b"}]"#)
-        #expect(try answer("GET", "/v1/files/a/b%2Fc:read") == #"200 {"text":"a/b%2Fc"}"#)
+        #expect(try sent("GET", "/v1/messages") == #"200 [{"text":"a"},{"text":"b"}]"#)
+        #expect(try sent("GET", "/v1/files/a/b%2Fc:read") == #"200 {"text":"a/b%2Fc"}"#)
     }
 
     @Test(arguments: [
@@ -327,57 +327,58 @@ import WireTesting
 
     @Test func nestedStyleWritesInitialValuesAndIgnoresTheUnknown() throws {
         #expect(
-            try answer("POST", "/nested?x=1", #"{"userName":"a","y":2}"#)
+            try sent("POST", "/nested?x=1", #"{"userName":"a","y":2}"#)
                 == #"200 {"isUnique":false,"userName":"a","tags":[],"age":0}"#)
         #expect(
-            try answer("POST", "/nested", #"{"failure":8}"#)
+            try sent("POST", "/nested", #"{"failure":8}"#)
                 == #"429 {"error":{"code":"RATE_LIMITED","message":"refused"}}"#)
     }
 
     @Test func nestedStyleNamesTheFieldAndTheKindOfARefusal() throws {
-        let refusal = try answer("POST", "/nested", #"{"age":"x"}"#)
+        let refusal = try sent("POST", "/nested", #"{"age":"x"}"#)
         #expect(refusal.hasPrefix(#"400 {"error":{"code":"DATA_GATEWAY_INVALID_ARGUMENT","message":"the body is not"#))
         #expect(refusal.hasSuffix(#""details":"age"}}"#))
-        #expect(try answer("PUT", "/nested").hasPrefix(#"405 {"error":{"code":"METHOD_NOT_ALLOWED","#))
-        #expect(try answer("POST", "/nested", "a", type: "text/plain").hasPrefix(#"415 {"error":{"code":"UNSUPPORTED"#))
+        #expect(try sent("PUT", "/nested").hasPrefix(#"405 {"error":{"code":"METHOD_NOT_ALLOWED","#))
+        #expect(
+            try sent("POST", "/nested", "a", type: "text/plain").hasPrefix(#"415 {"error":{"code":"UNSUPPORTED"#))
         let large = String(repeating: " ", count: 5000)
-        #expect(try answer("POST", "/nested", large).hasPrefix(#"413 {"error":{"code":"PAYLOAD_TOO_LARGE","#))
+        #expect(try sent("POST", "/nested", large).hasPrefix(#"413 {"error":{"code":"PAYLOAD_TOO_LARGE","#))
         // A path without a route has the form of its neighbors.
         #expect(
-            try answer("GET", "/nested/more")
+            try sent("GET", "/nested/more")
                 == #"404 {"error":{"code":"NOT_FOUND","message":"this listener has no such path"}}"#)
-        #expect(try answer("GET", "/plain/more").hasSuffix(#""error":"Not Found","statusCode":404}"#))
+        #expect(try sent("GET", "/plain/more").hasSuffix(#""error":"Not Found","statusCode":404}"#))
     }
 
     @Test func httpStyleWritesNullAndTheNamesOfTheFile() throws {
         #expect(
-            try answer("POST", "/plain", #"{"userName":"a"}"#)
+            try sent("POST", "/plain", #"{"userName":"a"}"#)
                 == #"200 {"is_unique":false,"user_name":"a","avatar_url":null,"tags":[],"request":null,"photo":null,"age":0}"#
         )
         #expect(
-            try answer("POST", "/plain", #"{"failure":3}"#)
+            try sent("POST", "/plain", #"{"failure":3}"#)
                 == #"400 {"message":["refused"],"error":"Bad Request","statusCode":400}"#)
-        #expect(try answer("POST", "/plain", #"{"x":1}"#).hasPrefix(#"400 {"message":["#))
+        #expect(try sent("POST", "/plain", #"{"x":1}"#).hasPrefix(#"400 {"message":["#))
     }
 
     @Test func codeStyleTakesFormsAndAnswersFailuresWith200() throws {
         let form = "application/x-www-form-urlencoded"
         #expect(
-            try answer("POST", "/code", "userName=a+b&tags=x&tags=y&age=7", type: form)
+            try sent("POST", "/code", "userName=a+b&tags=x&tags=y&age=7", type: form)
                 == #"200 {"userName":"a b","tags":["x","y"],"age":7}"#)
-        #expect(try answer("POST", "/code", "failure=5", type: form) == #"200 {"code":-1,"msg":"refused"}"#)
-        #expect(try answer("POST", "/code", "failure=16", type: form) == #"401 {"code":-1,"msg":"refused"}"#)
+        #expect(try sent("POST", "/code", "failure=5", type: form) == #"200 {"code":-1,"msg":"refused"}"#)
+        #expect(try sent("POST", "/code", "failure=16", type: form) == #"401 {"code":-1,"msg":"refused"}"#)
         let part = "Content-Disposition: form-data; name="
         let body =
             "--b\r\n\(part)user_name\r\n\r\na\r\n--b\r\n\(part)photo; filename=\"../p.png\"\r\nContent-Type: image/png\r\n\r\n"
             + "\u{1}\r\n--b--\r\n"
         #expect(
-            try answer("POST", "/code", body, type: "multipart/form-data; boundary=b")
+            try sent("POST", "/code", body, type: "multipart/form-data; boundary=b")
                 == #"200 {"userName":"a","photo":{"filename":"../p.png","contentType":"image/png","content":"AQ=="}}"#)
-        #expect(try answer("POST", "/code", body, type: "multipart/form-data").contains("must name a boundary"))
+        #expect(try sent("POST", "/code", body, type: "multipart/form-data").contains("must name a boundary"))
         let wrong = "--b\r\n\(part)user_name; filename=a\r\n\r\na\r\n--b--"
         #expect(
-            try answer("POST", "/code", wrong, type: "multipart/form-data; boundary=b").contains(
+            try sent("POST", "/code", wrong, type: "multipart/form-data; boundary=b").contains(
                 "user_name cannot be a file"))
     }
 
@@ -399,8 +400,9 @@ import WireTesting
     }
 
     @Test func messageStyleSeesJSONByItsFirstCharacter() throws {
-        #expect(try answer("POST", "/sniffed", #" {"userName":"a"}"#, type: "text/plain") == #"200 {"userName":"a"}"#)
-        #expect(try answer("POST", "/sniffed", #"{"failure":14}"#, type: "text/plain") == #"503 {"message":"refused"}"#)
-        #expect(try answer("POST", "/sniffed", "a=b", type: "text/plain").hasPrefix("400 "))
+        #expect(try sent("POST", "/sniffed", #" {"userName":"a"}"#, type: "text/plain") == #"200 {"userName":"a"}"#)
+        #expect(
+            try sent("POST", "/sniffed", #"{"failure":14}"#, type: "text/plain") == #"503 {"message":"refused"}"#)
+        #expect(try sent("POST", "/sniffed", "a=b", type: "text/plain").hasPrefix("400 "))
     }
 }

@@ -48,33 +48,33 @@ import WireTesting
             changing: [":path": path, ":method": method, "te": nil, "content-type": nil], adding: more, body: [])
     }
 
-    private func answer(_ path: String) throws -> String {
+    private func response(_ path: String) throws -> String {
         let reply = try call("GET", path)
         return "\(reply[":status"] ?? "") \(String(decoding: reply.body, as: UTF8.self))"
     }
 
     @Test func messageIsInAnEnvelope() throws {
-        #expect(try answer("/v1/named/a") == #"200 {"success":true,"data":{"text":"named/a"},"# + Self.time)
+        #expect(try response("/v1/named/a") == #"200 {"success":true,"data":{"text":"named/a"},"# + Self.time)
     }
 
     @Test func fieldThatIsTheBodyIsInAnEnvelope() throws {
         #expect(
-            try answer("/v1/messages") == #"200 {"success":true,"data":[{"text":"a"},{"text":"b"}],"# + Self.time)
+            try response("/v1/messages") == #"200 {"success":true,"data":[{"text":"a"},{"text":"b"}],"# + Self.time)
     }
 
     @Test func errorsHaveTheirOwnEnvelope() throws {
         #expect(
-            try answer("/v1/messages/1")
+            try response("/v1/messages/1")
                 == #"403 {"success":false,"statusCode":403,"message":"refused","errorCode":"PERMISSION_DENIED"}"#)
-        #expect(try answer("/v1/none").hasPrefix(#"404 {"success":false,"statusCode":404,"message":""#))
+        #expect(try response("/v1/none").hasPrefix(#"404 {"success":false,"statusCode":404,"message":""#))
         let method = try call("DELETE", "/v1/named/a")
         #expect(method[":status"] == "405")
         #expect(String(decoding: method.body, as: UTF8.self).hasSuffix(#""errorCode":"METHOD_NOT_ALLOWED"}"#))
     }
 
     @Test func otherBodiesAndStreamsHaveNoEnvelope() throws {
-        #expect(try answer("/v1/bodies/a") == "200 a")
-        #expect(try answer("/v1/bodies/a:watch") == #"200 {"result":{"text":"a"}}"# + "\n")
+        #expect(try response("/v1/bodies/a") == "200 a")
+        #expect(try response("/v1/bodies/a:watch") == #"200 {"result":{"text":"a"}}"# + "\n")
     }
 
     @Test func headHasTheLengthOfTheEnvelope() throws {

@@ -277,18 +277,18 @@ import Wire
 
     @Test func interceptorsHearWhatTheClientIsToldAndItsCause() throws {
         struct Leaky: Error, CustomStringConvertible { let description = "SELECT secret FROM table" }
-        struct Teller: Interceptor {
-            let tell: @Sendable (RPCError) -> Void
+        struct Reporter: Interceptor {
+            let report: @Sendable (RPCError) -> Void
             func finished(_ context: CallContext, status: StatusCode, error: RPCError?) {
-                if let error { tell(error) }
+                if let error { report(error) }
             }
         }
         var router = Router()
         router.add(Self.method) { (_: HealthCheckRequest, _) -> HealthCheckResponse in throw Leaky() }
-        let told = Lock<[RPCError]>([])
-        _ = try RawClient(router, interceptors: [Teller { error in told.withLock { $0.append(error) } }])
+        let reported = Lock<[RPCError]>([])
+        _ = try RawClient(router, interceptors: [Reporter { error in reported.withLock { $0.append(error) } }])
             .call(body: message)
-        let error = try #require(told.withLock { $0 }.first)
+        let error = try #require(reported.withLock { $0 }.first)
         #expect(error.message == "the gateway failed" && error.explanation == "SELECT secret FROM table")
         #expect(error == RPCError(bare: .internalError, "the gateway failed") && error.cause is Leaky)
     }

@@ -51,25 +51,25 @@ import Testing
     @Test func noSignOfLifeWithoutAnAnswer() async throws {
         let socket = try #require(NotifySocket())
         let manager = try #require(ServiceManager(["NOTIFY_SOCKET": socket.name, "WATCHDOG_USEC": "1000"]))
-        let (answers, answer) = AsyncStream<Bool>.makeStream()
+        let (responses, response) = AsyncStream<Bool>.makeStream()
         let (questions, question) = AsyncStream<Void>.makeStream()
         let watch = Task {
             await manager.watch {
                 question.yield()
-                for await goesOn in answers { return goesOn }
+                for await goesOn in responses { return goesOn }
                 return true
             }
         }
-        answer.yield(true)
+        response.yield(true)
         #expect(socket.receive() == "WATCHDOG=1")
         // It asks again and gets no response.
-        var asked = questions.makeAsyncIterator()
-        for _ in 0..<2 { await asked.next() }
+        var arrived = questions.makeAsyncIterator()
+        for _ in 0..<2 { await arrived.next() }
         #expect(socket.isEmpty)
-        answer.yield(true)
+        response.yield(true)
         #expect(socket.receive() == "WATCHDOG=1")
         // A gateway that cannot continue sends no more signs of life, without being told to end.
-        answer.yield(false)
+        response.yield(false)
         await watch.value
         #expect(socket.receive() == "STATUS=waiting for a restart")
         #expect(socket.isEmpty)

@@ -14,9 +14,9 @@ import Testing
     @Test func registeredCodeIsTakenAndIsFoundInAnyCase() async throws {
         let codes = try TestShareCodes()
         #expect(try await codes.isUnique("A1B2C3"))
-        let answer = try await codes.register("A1b2C3", umid: "ada")
-        #expect(answer.success && answer.shareCode == "A1b2C3")
-        #expect(answer.expiresAt == "2026-01-01T00:05:00Z")
+        let response = try await codes.register("A1b2C3", umid: "ada")
+        #expect(response.success && response.shareCode == "A1b2C3")
+        #expect(response.expiresAt == "2026-01-01T00:05:00Z")
         #expect(try await !codes.isUnique("a1b2c3"))
         let shared = try await codes.lookUp("a1b2c3")
         #expect(

@@ -222,8 +222,8 @@ import Testing
         #expect(try codes.count("status_requests") == 1)
         #expect(try codes.count("share_codes WHERE umid = 'ada' OR sealed IS NOT NULL") == 0)
         // An old slip of paper must not open the data of somebody else.
-        let gone = await refusal { _ = try await codes.lookUp("A1B2C3") }
-        #expect(gone?.summary == "NOT_FOUND")
+        let refused = await refusal { _ = try await codes.lookUp("A1B2C3") }
+        #expect(refused?.summary == "NOT_FOUND")
         #expect(try await !codes.isUnique("A1B2C3"))
         codes.advance(.hours(24))
         #expect(try await codes.isUnique("A1B2C3"))

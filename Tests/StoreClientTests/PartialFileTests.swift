@@ -68,14 +68,14 @@ import Testing
     }
 
     @Test func tellsWhetherOtherFilesWouldFailToo() {
-        func failure(_ code: Int32, isThere: Bool = false) -> PartialFile.Failure {
+        func failure(_ code: Int32, exists: Bool = false) -> PartialFile.Failure {
             errno = code
-            return .last("write", "a", isThere: isThere)
+            return .last("write", "a", exists: exists)
         }
         for code in [ENOSPC, EROFS, EACCES] { #expect(failure(code).concernsAll) }
         for code in [ENAMETOOLONG, EISDIR, ELOOP] { #expect(!failure(code).concernsAll) }
-        #expect(failure(ENOSPC, isThere: true).concernsAll)
-        #expect(!failure(EACCES, isThere: true).concernsAll)
+        #expect(failure(ENOSPC, exists: true).concernsAll)
+        #expect(!failure(EACCES, exists: true).concernsAll)
     }
 
     @Test func messagesHaveThePathForPeople() throws {

@@ -45,9 +45,9 @@ import Testing
 
     @Test func fileIsStoredUnderItsPathOnly() async throws {
         let fileID = try await upload("a.mcap", path: "run 1/a.mcap")
-        let answer = try #require(try await device.find([file("a.mcap", path: "run 1/a.mcap")]).files.first)
-        #expect(answer.status == .stored && answer.fileID == fileID && answer.crc64Ecma == "1")
-        #expect(answer.verifiedAtUnix == scene.clock.now().seconds)
+        let response = try #require(try await device.find([file("a.mcap", path: "run 1/a.mcap")]).files.first)
+        #expect(response.status == .stored && response.fileID == fileID && response.crc64Ecma == "1")
+        #expect(response.verifiedAtUnix == scene.clock.now().seconds)
         for other in [
             file("a.mcap"), file("a.mcap", path: "run 2/a.mcap"), file("b.mcap", path: "run 1/b.mcap"),
             file("a.mcap", path: "run 1/a.mcap", crc64: "2"), file("a.mcap", path: "run 1/a.mcap", size: 999),
@@ -65,8 +65,8 @@ import Testing
 
     @Test func answersKeepTheOrderOfTheFiles() async throws {
         let ids = [try await upload("0.txt"), try await upload("1.txt")]
-        let answers = try await device.find([file("1.txt"), file("none.txt"), file("0.txt")]).files
-        #expect(answers.map(\.fileID) == [ids[1], "", ids[0]])
+        let responses = try await device.find([file("1.txt"), file("none.txt"), file("0.txt")]).files
+        #expect(responses.map(\.fileID) == [ids[1], "", ids[0]])
     }
 
     @Test func filesOfOthersAreUnknown() async throws {
@@ -111,8 +111,8 @@ import Testing
     @Test func unknownBytesAreComparedWithTheNewestOfThePath() async throws {
         try change(try await upload("a.mcap"), "crc64 = 7")
         try change(try await upload("a.mcap"), "crc64 = -1")
-        let answer = try #require(try await device.find([file("a.mcap", crc64: "")]).files.first)
-        #expect(answer.status == .stored && answer.crc64Ecma == "18446744073709551615")
+        let response = try #require(try await device.find([file("a.mcap", crc64: "")]).files.first)
+        #expect(response.status == .stored && response.crc64Ecma == "18446744073709551615")
         #expect(try await status(of: file("a.mcap", crc64: "7")) == .stored)
         #expect(try await status(of: file("a.mcap", crc64: "18446744073709551615")) == .stored)
     }
@@ -129,9 +129,9 @@ import Testing
     }
 
     @Test func deletionsAreKnownForTheRetentionOfRecords() async throws {
-        let answer = try await device.find([file("a.mcap")])
+        let response = try await device.find([file("a.mcap")])
         let since = scene.clock.now().subtracting(scene.configuration.recordRetention)
-        #expect(answer.deletionsKnownSinceUnix == since.seconds)
+        #expect(response.deletionsKnownSinceUnix == since.seconds)
     }
 
     @Test func malformedRequestsNameTheField() async throws {

@@ -10,7 +10,7 @@ import Testing
         for (number, size) in sizes.enumerated() {
             try scene.happens(to: "\(number)", payload: String(repeating: "x", count: size))
         }
-        for delivery in try scene.due() { try scene.settle(delivery, .dead(reason: "no")) }
+        for delivery in try scene.due() { try scene.record(delivery, .dead(reason: "no")) }
         let letters = DeadLetters(database: scene.database, clock: scene.clock, webhooks: ["a"], signals: [])
         var (counts, seen, hasMore) = ([Int](), [String](), true)
         while hasMore {

@@ -10,7 +10,7 @@ import Testing
     private let rules: DeliveryRules = {
         var configuration = WebhooksConfiguration()
         configuration.longestRetry = .seconds(60)
-        configuration.patience = .seconds(600)
+        configuration.retryDuration = .seconds(600)
         return DeliveryRules(configuration)
     }()
 

@@ -18,9 +18,9 @@ import Testing
     @Test func theNextIsDueWhenTheOneBeforeWasTakenOrGivenUp() throws {
         let scene = try Scene()
         let ids = try (0..<3).map { _ in try scene.happens(to: "x") }
-        try scene.settle(scene.due()[0], .delivered)
+        try scene.record(scene.due()[0], .delivered)
         #expect(try scene.due().map(\.eventID) == [ids[1]])
-        try scene.settle(scene.due()[0], .dead(reason: "no"))
+        try scene.record(scene.due()[0], .dead(reason: "no"))
         #expect(try scene.due().map(\.eventID) == [ids[2]])
     }
 
@@ -28,10 +28,10 @@ import Testing
         let scene = try Scene()
         let x = try scene.happens(to: "x", for: ["a", "b"])
         let later = try scene.happens(to: "x", for: ["a", "b"])
-        try scene.settle(scene.due()[0], .retry(at: scene.clock.now().adding(seconds: 5), reason: "no"))
+        try scene.record(scene.due()[0], .retry(at: scene.clock.now().adding(seconds: 5), reason: "no"))
         #expect(try scene.due().isEmpty)
         #expect(try scene.found().nextDueAt == scene.clock.now().adding(seconds: 5))
-        try scene.settle(scene.due("b")[0], .delivered, for: "b")
+        try scene.record(scene.due("b")[0], .delivered, for: "b")
         #expect(try scene.due("b").map(\.eventID) == [later])
         let y = try scene.happens(to: "y")
         #expect(try scene.due().map(\.eventID) == [y])
@@ -45,7 +45,7 @@ import Testing
     @Test func eventBehindAWaitingOneIsHeldBack() throws {
         let scene = try Scene()
         try scene.happens(to: "x")
-        try scene.settle(scene.due()[0], .retry(at: scene.clock.now().adding(seconds: 5), reason: "no"))
+        try scene.record(scene.due()[0], .retry(at: scene.clock.now().adding(seconds: 5), reason: "no"))
         try scene.happens(to: "x")
         #expect(try scene.due().isEmpty)
     }
@@ -53,7 +53,7 @@ import Testing
     @Test func aDeadLetterComesBackAtItsPlace() throws {
         let scene = try Scene()
         let ids = try (0..<3).map { _ in try scene.happens(to: "x") }
-        try scene.settle(scene.due()[0], .dead(reason: "no"))
+        try scene.record(scene.due()[0], .dead(reason: "no"))
         let letter = try #require(try scene.letters().first)
         #expect((letter.eventID, letter.attempts, letter.lastError) == (ids[0], 1, "no"))
         let under = try scene.due()
@@ -61,10 +61,10 @@ import Testing
         try scene.database.writeBlocking { try EventRecords($0).revive(letter, at: now) }
         // The second one is in progress: no event of its subject overtakes it, and then the first is sent before the third.
         #expect(try scene.due() == under)
-        try scene.settle(under[0], .delivered)
+        try scene.record(under[0], .delivered)
         #expect(try scene.due().map(\.eventID) == [ids[0]])
         #expect(try scene.due()[0].attempts == 0)
-        try scene.settle(scene.due()[0], .delivered)
+        try scene.record(scene.due()[0], .delivered)
         #expect(try scene.due().map(\.eventID) == [ids[2]])
         #expect(try scene.letters().isEmpty)
     }
@@ -73,9 +73,9 @@ import Testing
         let scene = try Scene()
         try scene.happens(to: "x")
         let delivery = try scene.due()[0]
-        try scene.settle(delivery, .dead(reason: "no"))
-        try scene.settle(delivery, .delivered)
-        try scene.settle(delivery, .retry(at: scene.clock.now(), reason: "no"))
+        try scene.record(delivery, .dead(reason: "no"))
+        try scene.record(delivery, .delivered)
+        try scene.record(delivery, .retry(at: scene.clock.now(), reason: "no"))
         #expect(try scene.due().isEmpty)
         #expect(try scene.letters().count == 1)
     }
@@ -84,7 +84,7 @@ import Testing
         let scene = try Scene()
         for subject in ["x", "y"] { try scene.happens(to: subject, for: ["a", "b"]) }
         for webhook in ["a", "b"] {
-            for delivery in try scene.due(webhook) { try scene.settle(delivery, .dead(reason: "no"), for: webhook) }
+            for delivery in try scene.due(webhook) { try scene.record(delivery, .dead(reason: "no"), for: webhook) }
         }
         var (cursor, seen) = ("", [String]())
         while let letter = try scene.database.readBlocking({ [cursor] in
@@ -119,13 +119,13 @@ import Testing
     @Test func anEventGoesWithItsLastDelivery() async throws {
         let scene = try Scene()
         try scene.happens(to: "x", for: ["a", "b"])
-        try scene.settle(scene.due()[0], .delivered)
+        try scene.record(scene.due()[0], .delivered)
         scene.clock.advance(seconds: 7 * 86_400)
         #expect(try await tidy(scene) == 0)
         scene.clock.advance(seconds: 1)
         #expect(try await tidy(scene) == 1)
         #expect(try scene.count("events") == 1)
-        try scene.settle(scene.due("b")[0], .delivered, for: "b")
+        try scene.record(scene.due("b")[0], .delivered, for: "b")
         scene.clock.advance(seconds: 8 * 86_400)
         #expect(try await tidy(scene) == 1)
         #expect(try scene.count("events") == 0)
@@ -142,13 +142,13 @@ import Testing
     @Test func ofTooManyTheOldestAreGivenUp() async throws {
         let scene = try Scene()
         let ids = try (0..<5).map { try scene.happens(to: $0 < 3 ? "x" : "y") }
-        let told = Lock<[String]>([])
-        let log = Logger { line in told.withLock { $0.append(line) } }
+        let written = Lock<[String]>([])
+        let log = Logger { line in written.withLock { $0.append(line) } }
         #expect(try await tidy(scene, log: log) { $0.maximumPending = 3 } == 0)
-        let said = ids[..<2].map {
+        let expected = ids[..<2].map {
             "warning an event could not be delivered and is a dead letter event_id=\"\($0)\" webhook=a why=\"too many events were waiting\""
         }
-        #expect(told.withLock { $0 } == said)
+        #expect(written.withLock { $0 } == expected)
         #expect(try scene.letters().map(\.eventID) == Array(ids[..<2]))
         #expect(
             try scene.letters().map(\.lastError) == ["too many events were waiting", "too many events were waiting"])
@@ -177,7 +177,7 @@ import Testing
     @Test func deadLettersAreKeptLonger() async throws {
         let scene = try Scene()
         try scene.happens(to: "x")
-        try scene.settle(scene.due()[0], .dead(reason: "no"))
+        try scene.record(scene.due()[0], .dead(reason: "no"))
         scene.clock.advance(seconds: 90 * 86_400)
         #expect(try await tidy(scene) == 0)
         scene.clock.advance(seconds: 1)

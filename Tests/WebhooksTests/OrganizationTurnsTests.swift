@@ -54,7 +54,7 @@ import Testing
         try scene.happens(to: "2/0", organization: 2)
         #expect(try due(shared, limit: 2).map(\.subject) == ["2/0"])
         // The response ends its request, before the result is recorded.
-        shared.answer(begun[0])
+        shared.endRequest(begun[0])
         #expect(try due(shared, limit: 8).map(\.subject) == ["2/0", "1/6"])
         #expect(try due(OrganizationTurns(slots: 8, isShared: false), limit: 8).count == 8)
         #expect(try due(OrganizationTurns(slots: 1, isShared: true), limit: 1).count == 1)
@@ -65,7 +65,7 @@ import Testing
         try scene.happens(to: "2/0", organization: 2)
         let now = scene.clock.now()
         for (delivery, delay) in zip(try due(OrganizationTurns(slots: 8, isShared: true), limit: 8), [Int64(90), 30]) {
-            try scene.settle(delivery, .retry(at: now.adding(seconds: delay), reason: "no"))
+            try scene.record(delivery, .retry(at: now.adding(seconds: delay), reason: "no"))
         }
         let found = try scene.database.readBlocking {
             try EventRecords($0).due(

@@ -42,10 +42,10 @@ final class Scene: Sendable {
         }
     }
 
-    func settle(_ delivery: Delivery, _ outcome: DeliveryOutcome, for webhook: String = "a") throws {
+    func record(_ delivery: Delivery, _ outcome: DeliveryOutcome, for webhook: String = "a") throws {
         let now = clock.now()
         let result = DeliveryResult(delivery: delivery, webhook: webhook, outcome: outcome, time: now)
-        try database.writeBlocking { try EventRecords($0).settle(result) }
+        try database.writeBlocking { try EventRecords($0).record(result) }
     }
 
     func letters(webhook: String = "") throws -> [DeadLetterRecord] {

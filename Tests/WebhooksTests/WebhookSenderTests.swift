@@ -14,7 +14,7 @@ import Testing
     @Test func senderLooksOnceForEachNotification() async throws {
         let scene = try Scene()
         try scene.happens(to: "x")
-        try scene.settle(scene.due()[0], .retry(at: scene.clock.now().adding(seconds: 3600), reason: "no"))
+        try scene.record(scene.due()[0], .retry(at: scene.clock.now().adding(seconds: 3600), reason: "no"))
         let (looks, continuation) = AsyncStream.makeStream(of: Void.self)
         let clock = WatchedClock(scene.clock, looks: continuation)
         let sender = WebhookSender(
@@ -85,7 +85,7 @@ import Testing
     @Test func oneOrganizationDoesNotOccupyAllRequests() async throws {
         let scene = try Scene()
         for number in 0..<40 { try scene.happens(to: "1/\(number)", organization: 1, payload: "1") }
-        let (arrived, other, answer) = (
+        let (arrived, other, response) = (
             DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
         )
         let receiver = try RawReceiver { request in
@@ -94,7 +94,7 @@ import Testing
                 return
             }
             arrived.signal()
-            try? answer.waitForSignal()
+            try? response.waitForSignal()
         }
         defer { receiver.stop() }
         let sender = sender(scene, to: receiver, recorder(scene))
@@ -106,7 +106,7 @@ import Testing
         try await onThread { try other.waitForSignal() }
         #expect(receiver.requests.count == 7)
         task.cancel()
-        for _ in 0..<40 { answer.signal() }
+        for _ in 0..<40 { response.signal() }
         await task.value
     }
 

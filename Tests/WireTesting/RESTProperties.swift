@@ -60,9 +60,9 @@ public enum RESTProperties {
         }
         for variable in template.variables {
             let segments = texts[variable.segments]
-            let isOne = segments.count == 1 && template.segments[variable.segments.lowerBound] != .several
+            let isSingleSegment = segments.count == 1 && template.segments[variable.segments.lowerBound] != .several
             // In a value of several segments an escaped slash is kept.
-            let expected = segments.map { isOne ? $0.value : keepingEscapedSlash($0.escaped) }
+            let expected = segments.map { isSingleSegment ? $0.value : keepingEscapedSlash($0.escaped) }
             guard let got = parsed.value(of: variable, in: template), got == Array(expected.joined(separator: [0x2F]))
             else {
                 fatalError("\(variable.field) of \(template.text) is not what the path was made of")

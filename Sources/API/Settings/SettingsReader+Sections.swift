@@ -84,14 +84,14 @@ extension SettingsReader {
     private func names(in place: String) -> [String] {
         var names: Set<String> = []
         let members = source.given.filter { $0.key.hasPrefix("\(place).") }
-        for (key, said) in members {
+        for (key, member) in members {
             // A variable sets a member; the file contains the section around it.
-            guard case .object = said.value else { continue }
+            guard case .object = member.value else { continue }
             names.insert(String(key.dropFirst(place.count + 1)))
             source.open(key)
         }
-        for (key, said) in members {
-            if case .object = said.value { continue }
+        for (key, member) in members {
+            if case .object = member.value { continue }
             let rest = key.dropFirst(place.count + 1)
             let isInFile = rest.indices.contains { rest[$0] == "." && names.contains(String(rest[..<$0])) }
             guard !isInFile else { continue }

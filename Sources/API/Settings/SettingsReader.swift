@@ -128,8 +128,8 @@ package struct SettingsReader {
             unit: "word", standard: standard.rawValue, bounds: words.joined(separator: ", "))
         guard let value = source.take(key(name), rule) else { return standard }
         guard case .text(let text) = value, let choice = Choice(rawValue: text) else {
-            let said = if case .text(let text) = value { ", not \(text)" } else { "" }
-            reject(name, "must be \(words.dropLast().joined(separator: ", ")) or \(words.last ?? "")\(said)")
+            let suffix = if case .text(let text) = value { ", not \(text)" } else { "" }
+            reject(name, "must be \(words.dropLast().joined(separator: ", ")) or \(words.last ?? "")\(suffix)")
             return standard
         }
         return choice

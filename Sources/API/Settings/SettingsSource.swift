@@ -40,8 +40,8 @@ final class SettingsSource {
             }
             given[key] = Given(value: .text(text), source: .environment(variable))
         }
-        for (key, said) in options {
-            given[key] = Given(value: .text(said.value), source: .option(said.option))
+        for (key, value) in options {
+            given[key] = Given(value: .text(value.value), source: .option(value.option))
         }
     }
 
@@ -58,16 +58,16 @@ final class SettingsSource {
         summary: (ConfigurationValue) -> String? = { _ in nil },
         readingText: (String) -> ConfigurationValue? = { .text($0) }
     ) -> ConfigurationValue? {
-        var answer = given[key]
-        if let said = answer, said.source != .file, case .text(let text) = said.value {
-            answer?.value = readingText(text) ?? said.value
+        var found = given[key]
+        if let value = found, value.source != .file, case .text(let text) = value.value {
+            found?.value = readingText(text) ?? value.value
         }
-        let value = answer?.value
+        let value = found?.value
         settings.append(
             ConfigurationSetting(
                 key: key, rule: rule,
                 value: value.map { summary($0) ?? shownValue($0, of: key) } ?? shown ?? rule.standard,
-                source: answer?.source ?? .standard))
+                source: found?.source ?? .standard))
         return value
     }
 
@@ -75,14 +75,14 @@ final class SettingsSource {
     ///
     /// - Parameter rule: the message if it is not one.
     func open(_ key: String, or rule: String = "must be a section: { … }") {
-        guard let said = given[key] else { return }
-        guard case .object(let members) = said.value else {
+        guard let value = given[key] else { return }
+        guard case .object(let members) = value.value else {
             report(wrong(key, rule))
             given[key] = nil
             return
         }
         given[key] = nil
-        add(members, at: key, from: said.source)
+        add(members, at: key, from: value.source)
     }
 
     /// Makes the object at `key`, which is in a list, readable by its members.

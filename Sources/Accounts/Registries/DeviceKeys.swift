@@ -34,7 +34,7 @@ package struct DeviceKeys: Sendable {
     }
 
     /// The states of a device's site and key, read in one transaction.
-    package struct Standing: Sendable {
+    package struct KeyStatus: Sendable {
         /// `nil` if the organization has no such site.
         package let siteStatus: Availability?
         /// `nil` if the device has no key.
@@ -68,25 +68,25 @@ package struct DeviceKeys: Sendable {
     }
 
     /// Reads the states. Executes the same statements for a site or device that does not exist, so that it takes as long.
-    package func standing(
+    package func keyStatus(
         of deviceID: String, atSite siteID: Int64, organizationID: Int64, at now: UnixTime,
         in connection: ReadConnection
-    ) throws -> Standing {
+    ) throws -> KeyStatus {
         let siteStatus = try siteStatus(siteID, organizationID: organizationID, in: connection)
         let key = try APIKeyRecords(connection).find(deviceID: deviceID)
-        return Standing(siteStatus: siteStatus, key: key.map { Self.state($0, at: now) }, record: key)
+        return KeyStatus(siteStatus: siteStatus, key: key.map { Self.state($0, at: now) }, record: key)
     }
 
     /// Gives the device a new key, and revokes its old one with everything issued for it.
     ///
-    /// - Parameter standing: the states on which the decision was based; the site is enabled.
+    /// - Parameter keyStatus: the states on which the decision was based; the site is enabled.
     /// - Returns: the new credential, which is shown only once.
     /// - Throws: ``ChangedSinceRead`` if the site or the key has changed since; the transaction must then be rolled back.
     package func issue(
-        to place: Place, by standing: Standing, at now: UnixTime, in connection: Connection
+        to place: Place, by keyStatus: KeyStatus, at now: UnixTime, in connection: Connection
     ) throws -> Secret {
         let token = OpaqueToken(.apiKey, id: identifiers.uuid())
-        if let key = standing.record, try !APIKeyRecords(connection).delete(key) { throw ChangedSinceRead() }
+        if let key = keyStatus.record, try !APIKeyRecords(connection).delete(key) { throw ChangedSinceRead() }
         let isIssued = try APIKeyRecords(connection).insert(
             id: token.id, for: place, digest: token.digest(pepper: pepper), at: now)
         guard isIssued else { throw ChangedSinceRead() }

@@ -210,8 +210,8 @@ struct Sessions: Sendable {
                 endsAt: next.endsAt)
         }
         let next = try RefreshTokenRecords(connection).find(id: successor.id)
-        let isLostAnswer = now < rotatedAt.adding(configuration.refreshGrace)
-        guard isLostAnswer, let next, next.rotatedAt == nil else {
+        let isLostResponse = now < rotatedAt.adding(configuration.refreshGrace)
+        guard isLostResponse, let next, next.rotatedAt == nil else {
             try SessionRecords(connection).delete(id: record.family)
             let entry = AuditEntry(
                 actor: "nobody", organization: user.organization, action: "RefreshToken",

@@ -30,7 +30,7 @@ struct ArchiveContents {
         try stage.write("gateway.db", archive.forEachPiece)
         var record = try archive.next()
         while let key = record, key.kind == .key {
-            guard KeyName.isOne(key.name) else { throw ArchiveError.altered("a key has no name") }
+            guard KeyName.isValid(key.name) else { throw ArchiveError.altered("a key has no name") }
             try stage.write("keys/\(key.name)", archive.forEachPiece)
             record = try archive.next()
         }

@@ -14,7 +14,7 @@ package struct BackupBucket: BackupDestination {
     /// The PEM file of authorities for the store's certificate; `nil` = those that the system trusts.
     package let authorities: String?
     /// The time for which failures without progress are retried.
-    var patience: Duration = .seconds(300)
+    var retryDuration: Duration = .seconds(300)
 
     package init(_ place: StoreObject, credentials: SigningCredentials, partSize: Int64, authorities: String?) {
         self.place = place
@@ -76,7 +76,7 @@ package struct BackupBucket: BackupDestination {
     }
 
     private var retrying: Retrying {
-        Retrying(policy: RetryPolicy(patience: patience)) { error in
+        Retrying(policy: RetryPolicy(retryDuration: retryDuration)) { error in
             switch error {
             case TransferFailure.connection: .transient()
             case let refusal as StoreRefusal where [.retry, .sendAgain].contains(refusal.retryability): .transient()

@@ -34,7 +34,7 @@ struct BackupRun: Sendable {
             try archive.write(.manifest, try manifest.encoded)
             try writeDatabase(archive)
             for name in try FolderListing.names(in: keys).sorted()
-            where KeyName.isOne(name) {
+            where KeyName.isValid(name) {
                 guard let key = try PrivateFile.read("\(keys)/\(name)") else { continue }
                 try archive.write(.key, name: name, key)
             }
@@ -93,7 +93,7 @@ struct BackupRun: Sendable {
 
 /// The rule for names of files in `keys/`: letters, digits and hyphens, so that no name in an archive refers to another folder.
 enum KeyName {
-    static func isOne(_ name: String) -> Bool {
+    static func isValid(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count)
             && name.utf8.allSatisfy { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") }
     }

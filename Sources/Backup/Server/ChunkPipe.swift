@@ -53,15 +53,15 @@ final class ChunkPipe: ArchiveSink, Sendable {
     /// Returns the next piece or the end, after which it must not be called again.
     func next() async throws -> Item {
         try await withCheckedThrowingContinuation { continuation in
-            let answer: Result<Item, any Error>? = state.withLock { state in
+            let result: Result<Item, any Error>? = state.withLock { state in
                 if let chunk = state.waiting.take() { return .success(.chunk(chunk)) }
                 if let end = state.end { return end }
                 state.reader = continuation
                 return nil
             }
-            guard let answer else { return }
-            if case .success(.chunk) = answer { places.signal() }
-            continuation.resume(with: answer)
+            guard let result else { return }
+            if case .success(.chunk) = result { places.signal() }
+            continuation.resume(with: result)
         }
     }
 

@@ -17,11 +17,11 @@ extension ObjectRemoval {
     /// - Returns: the resulting retention, and the objects that exceed it now. The next sweep removes them, unless this was a dry
     ///   run.
     func setRetention(
-        _ asked: RetentionRules, keepsRules: Bool, isDryRun: Bool, by caller: Caller
+        _ requested: RetentionRules, keepsRules: Bool, isDryRun: Bool, by caller: Caller
     ) async throws -> (set: RetentionRules, affected: MatchCount) {
         let now = clock.now()
         let organizationID = caller.organization.id
-        var retention = asked
+        var retention = requested
         if keepsRules { retention.rules = try await self.retention(for: caller).rules }
         let affected = try await countExpired(retention, organizationID, at: now)
         if !isDryRun {

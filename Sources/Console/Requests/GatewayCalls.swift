@@ -7,8 +7,8 @@ import ThreadCalls
 import Wire
 
 /// The outcome of a call.
-enum CallOutcome<Answer> {
-    case answered(Answer)
+enum CallOutcome<Value> {
+    case answered(Value)
     /// The response that reports the refusal to the browser.
     case refused(HTTPResponse)
 }
@@ -101,10 +101,10 @@ struct GatewayCalls: Sendable {
         }
     }
 
-    func unary<Response: Message, Answer>(
+    func unary<Response: Message, Value>(
         _ method: MethodDescriptor, _ request: some Message, for caller: LocalCalls.Caller,
-        read: (Response) -> Answer?
-    ) -> CallOutcome<Answer> {
+        read: (Response) -> Value?
+    ) -> CallOutcome<Value> {
         do throws(RPCError) {
             let response: Response = try local.unary(method, request, for: caller)
             return read(response).map { .answered($0) } ?? .refused(.refusal(.failure))

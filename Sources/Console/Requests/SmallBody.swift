@@ -5,12 +5,12 @@ final class SmallBody: HTTPBodySink {
     private var bytes: [UInt8] = []
     private var isTooLong = false
     private let limit: Int
-    private let answer: ([UInt8]) -> HTTPResponse
+    private let respond: ([UInt8]) -> HTTPResponse
 
     /// - Parameter limit: the longest body, in bytes; a password has 1024 at most.
-    init(limit: Int = 16 << 10, _ answer: @escaping ([UInt8]) -> HTTPResponse) {
+    init(limit: Int = 16 << 10, _ respond: @escaping ([UInt8]) -> HTTPResponse) {
         self.limit = limit
-        self.answer = answer
+        self.respond = respond
     }
 
     func receive(_ piece: UnsafeRawBufferPointer) {
@@ -21,7 +21,7 @@ final class SmallBody: HTTPBodySink {
     var isAnswered: Bool { isTooLong }
 
     func finish() -> HTTPResponse {
-        isTooLong ? .refusal(.malformed("at most \(limit) bytes long")) : answer(bytes)
+        isTooLong ? .refusal(.malformed("at most \(limit) bytes long")) : respond(bytes)
     }
 
     func abandon() {}

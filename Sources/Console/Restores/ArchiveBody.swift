@@ -18,23 +18,23 @@ final class ArchiveBody: HTTPBodySink {
     var isBulk: Bool { body.isBulk }
 
     func finish() -> HTTPResponse {
-        let answer = body.finish()
-        if answer.status == 401 { refused() }
-        return Self.response(to: answer)
+        let response = body.finish()
+        if response.status == 401 { refused() }
+        return Self.response(to: response)
     }
 
     func abandon() { body.abandon() }
 
     /// Returns the console's form of the REST route's response.
-    static func response(to answer: HTTPResponse) -> HTTPResponse {
-        guard answer.status != 200 else { return answer.securedForConsole }
-        guard answer.status != 401 else { return .refusal(.signedOut) }
+    static func response(to response: HTTPResponse) -> HTTPResponse {
+        guard response.status != 200 else { return response.securedForConsole }
+        guard response.status != 401 else { return .refusal(.signedOut) }
         let failure: RouteFailure? =
-            switch answer.body {
+            switch response.body {
             case .bytes(let json): RouteFailure(json)
             case .file, .stream, .omitted: nil
             }
         let message = failure?.message ?? "the gateway refused the archive"
-        return .refusal(answer.status == 409 ? .aborted(message) : .passedOn(answer.status, message))
+        return .refusal(response.status == 409 ? .aborted(message) : .passedOn(response.status, message))
     }
 }

@@ -11,16 +11,16 @@ struct StoreReply: Encodable {
     /// The id of the new multipart upload; `nil` = none was begun.
     let multipartId: String?
 
-    static func response(to answer: HTTPResponse) -> HTTPResponse {
+    static func response(to response: HTTPResponse) -> HTTPResponse {
         let document: XMLElement? =
-            switch answer.body {
+            switch response.body {
             case .bytes(let bytes): try? XMLElement(parsing: bytes, maximumBytes: longest)
             case .file, .stream, .omitted: nil
             }
-        guard (200..<300).contains(answer.status) else {
-            return .refusal(.passedOn(answer.status, document?["Message"] ?? "the object store refused the request"))
+        guard (200..<300).contains(response.status) else {
+            return .refusal(.passedOn(response.status, document?["Message"] ?? "the object store refused the request"))
         }
-        let etag = answer.fields["etag"] ?? document?["ETag"] ?? ""
+        let etag = response.fields["etag"] ?? document?["ETag"] ?? ""
         return .console(json: StoreReply(etag: etag, multipartId: document?["UploadId"]))
     }
 }

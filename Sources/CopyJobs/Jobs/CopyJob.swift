@@ -20,7 +20,7 @@ struct CopyJob: Sendable {
     /// Updates the state from its items, and ends the job when all of them are finished.
     ///
     /// - Returns: the final state, if the job has just ended.
-    mutating func settle(_ tally: CopyTally, at now: UnixTime) -> CopyJobState? {
+    mutating func update(_ tally: CopyTally, at now: UnixTime) -> CopyJobState? {
         let next = tally.state(after: state)
         guard next != state else { return nil }
         state = next

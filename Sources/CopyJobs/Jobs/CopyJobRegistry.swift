@@ -162,7 +162,7 @@ struct CopyJobRegistry: Sendable {
             let canceled = try records.cancelQueued(of: id)
             job.state = .canceling
             job.reason = reason
-            let end = job.settle(try records.tally(of: id), at: now)
+            let end = job.update(try records.tally(of: id), at: now)
             try records.update(job)
             try Audit.record(caller.did(to: "copyJobs/\(id)"), at: now, in: connection)
             connection.afterCommit {

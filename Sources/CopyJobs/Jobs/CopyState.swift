@@ -46,13 +46,13 @@ struct CopyTally: Sendable, Hashable {
     }
 
     /// Whether all items are finished.
-    var isSettled: Bool { self[.queued] == 0 && self[.copying] == 0 }
+    var isComplete: Bool { self[.queued] == 0 && self[.copying] == 0 }
 
     /// Returns the new state of a job that was in `state`: the same until all items are finished.
     ///
     /// A job whose items had all finished before the cancellation took effect is not canceled.
     func state(after state: CopyJobState) -> CopyJobState {
-        guard isSettled, !state.isFinished else { return state }
+        guard isComplete, !state.isFinished else { return state }
         if self[.canceled] > 0 { return .canceled }
         if self[.failed] == 0 { return .succeeded }
         return self[.succeeded] + self[.skipped] > 0 ? .partialFailed : .failed

@@ -14,12 +14,12 @@ extension CopyOrder {
         let key = request.idempotencyKey.isEmpty ? nil : request.idempotencyKey
         if let key { try FieldRules.title(key, field: "idempotency_key") }
         guard let destination = request.destination else { throw .invalidArgument("destination must be set") }
-        var asked = request
-        asked.idempotencyKey = ""
+        var content = request
+        content.idempotencyKey = ""
         self.init(
             fileIDs: request.fileIDs, place: try CopyPlace(destination),
             template: KeyTemplate(destination.keyTemplate), idempotencyKey: key,
-            digest: Digest.sha256(asked.encoded(canonical: true)))
+            digest: Digest.sha256(content.encoded(canonical: true)))
     }
 }
 

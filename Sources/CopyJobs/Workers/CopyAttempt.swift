@@ -15,7 +15,7 @@ struct CopyAttempt: Sendable {
     let store: ObjectStore
     let clock: any WallClock
     /// See ``CopyJobsConfiguration/patience``.
-    let patience: Duration
+    let retryDuration: Duration
     let metrics: CopyMetrics
 
     /// - Throws: an error of the database, after which only the beginning of the attempt is recorded.
@@ -152,7 +152,7 @@ struct CopyAttempt: Sendable {
             try records.update(item)
             if let path { try records.release(path, organizationID: job.organizationID, fileID: item.fileID) }
             guard var job = try records.job(job.id, scope: nil) else { return nil }
-            let end = job.settle(try records.tally(of: job.id), at: now)
+            let end = job.update(try records.tally(of: job.id), at: now)
             try records.update(job)
             return end
         }
@@ -188,7 +188,7 @@ struct CopyAttempt: Sendable {
     }
 
     private var policy: RetryPolicy {
-        var policy = RetryPolicy(patience: patience)
+        var policy = RetryPolicy(retryDuration: retryDuration)
         policy.attempts = 1
         return policy
     }

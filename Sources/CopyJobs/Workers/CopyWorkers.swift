@@ -158,7 +158,7 @@ final class CopyWorkers: Sendable {
         return claimed.map { job, item, route in
             CopyAttempt(
                 job: job, item: item, route: route, database: database, store: store, clock: clock,
-                patience: configuration.patience, metrics: metrics)
+                retryDuration: configuration.retryDuration, metrics: metrics)
         }
     }
 

@@ -30,7 +30,7 @@ package struct PreparedUpload: Sendable {
     enum Knowledge: Sendable {
         case decided(UploadDecision)
         /// The answer of the gateway, if the bytes are those that it means.
-        case answer(StoredAnswer)
+        case lookup(StoredLookup)
     }
 
     package let candidate: UploadCandidate
@@ -50,7 +50,7 @@ package struct PreparedUpload: Sendable {
 }
 
 /// The gateway's answer about one file.
-struct StoredAnswer: Sendable, Hashable {
+struct StoredLookup: Sendable, Hashable {
     enum State: Sendable {
         case stored
         case deleted
@@ -59,7 +59,7 @@ struct StoredAnswer: Sendable, Hashable {
     }
 
     /// The gateway has to get the file.
-    static let missing = StoredAnswer(state: .missing, fileID: "", crc64: nil, verifiedAt: 0)
+    static let missing = StoredLookup(state: .missing, fileID: "", crc64: nil, verifiedAt: 0)
 
     let state: State
     let fileID: String

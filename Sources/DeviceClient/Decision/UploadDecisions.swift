@@ -31,12 +31,12 @@ package struct UploadDecisions: Sendable {
         let unfinished = Dictionary(try uploader.unfinishedSources().map { ($0.path, $0) }) { $1 }
         let confirmed = try delivered.confirmed(at: Set(candidates.map(\.path)))
         var files = candidates.map { local($0, unfinished[$0.path], confirmed[$0.path]) }
-        let open = files.indices.filter { if case .answer = files[$0].knowledge { true } else { false } }
-        let answers = try await answers(open.map { files[$0] })
-        let elsewhere = try sourcesElsewhere(of: zip(open, answers).filter { files[$0].confirmed?.fileID != $1.fileID })
-        for (index, answer) in zip(open, answers) {
-            let others = elsewhere[answer.fileID]?.subtracting([files[index].candidate.path]) ?? []
-            files[index] = files[index].with(others.contains(where: Self.exists) ? .missing : answer)
+        let open = files.indices.filter { if case .lookup = files[$0].knowledge { true } else { false } }
+        let lookups = try await lookups(open.map { files[$0] })
+        let elsewhere = try sourcesElsewhere(of: zip(open, lookups).filter { files[$0].confirmed?.fileID != $1.fileID })
+        for (index, lookup) in zip(open, lookups) {
+            let others = elsewhere[lookup.fileID]?.subtracting([files[index].candidate.path]) ?? []
+            files[index] = files[index].with(others.contains(where: Self.exists) ? .missing : lookup)
         }
         return files
     }
@@ -45,15 +45,15 @@ package struct UploadDecisions: Sendable {
     package func decide(_ file: PreparedUpload) async throws -> UploadDecision {
         switch file.knowledge {
         case .decided(let decision): return decision
-        case .answer(let answer):
+        case .lookup(let lookup):
             // Another process may have uploaded it since.
-            if let source = file.source, file.match != .same, delivered.match(source) == .same, answer.state == .missing
+            if let source = file.source, file.match != .same, delivered.match(source) == .same, lookup.state == .missing
             {
                 return .stored(fileID: "")
             }
-            guard answer.state != .missing, let source = file.source else { return .send }
-            if file.crc64 != nil || (answer.crc64 == nil && file.match == .same) { return decision(answer) }
-            return try await compared(file, source, answer)
+            guard lookup.state != .missing, let source = file.source else { return .send }
+            if file.crc64 != nil || (lookup.crc64 == nil && file.match == .same) { return decision(lookup) }
+            return try await compared(file, source, lookup)
         }
     }
 
@@ -84,7 +84,7 @@ package struct UploadDecisions: Sendable {
             }
         return PreparedUpload(
             candidate: candidate, source: source, confirmed: confirmed,
-            knowledge: decision.map { .decided($0) } ?? .answer(.missing))
+            knowledge: decision.map { .decided($0) } ?? .lookup(.missing))
     }
 
     /// Whether an unfinished upload can never be completed, because its file changed before all bytes were stored.
@@ -94,8 +94,8 @@ package struct UploadDecisions: Sendable {
     }
 
     /// Asks the gateway for files.
-    private func answers(_ files: [PreparedUpload]) async throws -> [StoredAnswer] {
-        var answers: [StoredAnswer] = []
+    private func lookups(_ files: [PreparedUpload]) async throws -> [StoredLookup] {
+        var lookups: [StoredLookup] = []
         for start in stride(from: 0, to: files.count, by: Self.filesInCall) {
             let some = files[start..<min(start + Self.filesInCall, files.count)]
             guard let reply = try await uploader.find(some.map { LocalFile($0, crc64: $0.crc64) }) else {
@@ -105,16 +105,16 @@ package struct UploadDecisions: Sendable {
             guard reply.files.count == some.count else {
                 throw TransferFailure.unusable("the gateway's reply to FindStoredFiles has another number of files")
             }
-            answers += zip(reply.files, some).map {
-                Self.answer($0, about: $1, deletionsSince: reply.deletionsKnownSinceUnix)
+            lookups += zip(reply.files, some).map {
+                Self.lookup($0, about: $1, deletionsSince: reply.deletionsKnownSinceUnix)
             }
         }
-        return answers
+        return lookups
     }
 
     /// The paths of this device's files that the gateway named, by file id: a file of equal bytes at another path is another file.
-    private func sourcesElsewhere(of answers: [(Int, StoredAnswer)]) throws -> [String: Set<String>] {
-        try delivered.paths(ofFiles: Set(answers.filter { $1.state != .missing }.map(\.1.fileID)).subtracting([""]))
+    private func sourcesElsewhere(of lookups: [(Int, StoredLookup)]) throws -> [String: Set<String>] {
+        try delivered.paths(ofFiles: Set(lookups.filter { $1.state != .missing }.map(\.1.fileID)).subtracting([""]))
     }
 
     private static func exists(_ path: String) -> Bool {
@@ -122,24 +122,24 @@ package struct UploadDecisions: Sendable {
         return lstat(path, &status) == 0
     }
 
-    private static func recorded(_ file: PreparedUpload) -> StoredAnswer {
-        StoredAnswer(
+    private static func recorded(_ file: PreparedUpload) -> StoredLookup {
+        StoredLookup(
             state: file.match == .none ? .missing : .stored, fileID: file.confirmed?.fileID ?? "",
             crc64: file.confirmed?.crc64, verifiedAt: file.confirmed?.at ?? 0)
     }
 
-    private static func answer(
+    private static func lookup(
         _ found: StoredFileInfo, about file: PreparedUpload, deletionsSince: Int64
-    ) -> StoredAnswer {
+    ) -> StoredLookup {
         switch found.status {
         case .stored, .deleted:
-            return StoredAnswer(
+            return StoredLookup(
                 state: found.status == .stored ? .stored : .deleted, fileID: found.fileID,
                 crc64: UInt64(found.crc64Ecma), verifiedAt: found.verifiedAtUnix)
         case .unknown where file.match != .none:
             // Confirmed, and deleted so long ago that the gateway does not know it any more. What it confirmed later than that is lost.
             guard let confirmed = file.confirmed, confirmed.at < deletionsSince else { fallthrough }
-            return StoredAnswer(
+            return StoredLookup(
                 state: .deleted, fileID: confirmed.fileID, crc64: confirmed.crc64, verifiedAt: confirmed.at)
         default: return .missing
         }
@@ -147,36 +147,36 @@ package struct UploadDecisions: Sendable {
 
     /// Decides by the bytes of the file.
     private func compared(
-        _ file: PreparedUpload, _ source: SourceIdentity, _ answer: StoredAnswer
+        _ file: PreparedUpload, _ source: SourceIdentity, _ lookup: StoredLookup
     ) async throws -> UploadDecision {
         // A file that changes meanwhile is reported by its upload.
         guard let crc64 = await source.contentChecksum(followsLinks: true) else { return .send }
-        var answer = answer
-        if answer.crc64 != crc64 {
+        var lookup = lookup
+        if lookup.crc64 != crc64 {
             // The newest file of this path has other bytes; an older one may have these.
             let questions = [LocalFile(file, crc64: crc64)]
             guard let found = try await uploader.find(questions)?.files.first else { return .send }
-            answer = Self.answer(found, about: file, deletionsSince: .min)
+            lookup = Self.lookup(found, about: file, deletionsSince: .min)
         }
-        guard answer.state != .missing else { return .send }
+        guard lookup.state != .missing else { return .send }
         // From now on it is known without being read.
         try delivered.add(
-            source, crc64: crc64, fileID: answer.fileID, at: UnixTime(seconds: answer.verifiedAt))
-        return decision(answer)
+            source, crc64: crc64, fileID: lookup.fileID, at: UnixTime(seconds: lookup.verifiedAt))
+        return decision(lookup)
     }
 
-    private func decision(_ answer: StoredAnswer) -> UploadDecision {
-        switch answer.state {
-        case .stored: .stored(fileID: answer.fileID)
-        case .deleted: sendsDeleted ? .send : .deleted(fileID: answer.fileID)
+    private func decision(_ lookup: StoredLookup) -> UploadDecision {
+        switch lookup.state {
+        case .stored: .stored(fileID: lookup.fileID)
+        case .deleted: sendsDeleted ? .send : .deleted(fileID: lookup.fileID)
         case .missing: .send
         }
     }
 }
 
 extension PreparedUpload {
-    fileprivate func with(_ answer: StoredAnswer) -> PreparedUpload {
-        PreparedUpload(candidate: candidate, source: source, confirmed: confirmed, knowledge: .answer(answer))
+    fileprivate func with(_ lookup: StoredLookup) -> PreparedUpload {
+        PreparedUpload(candidate: candidate, source: source, confirmed: confirmed, knowledge: .lookup(lookup))
     }
 }
 

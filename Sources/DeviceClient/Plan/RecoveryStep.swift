@@ -18,12 +18,12 @@ package enum RecoveryStep: Sendable, Equatable {
 
 extension UploadState {
     /// - Parameters:
-    ///   - answer: `nil` for UPLOAD_NOT_FOUND.
+    ///   - response: `nil` for UPLOAD_NOT_FOUND.
     ///   - wasRefused: whether CompleteUpload reported that the object differs from the request.
-    package func recovery(_ answer: GetUploadRecoveryResponse?, wasRefused: Bool = false) -> RecoveryStep {
-        guard let answer, let attempt else { return .beginAnew }
-        let current = answer.currentUploadID.isEmpty ? attempt.upload : answer.currentUploadID
-        switch answer.nextAction {
+    package func recovery(_ response: GetUploadRecoveryResponse?, wasRefused: Bool = false) -> RecoveryStep {
+        guard let response, let attempt else { return .beginAnew }
+        let current = response.currentUploadID.isEmpty ? attempt.upload : response.currentUploadID
+        switch response.nextAction {
         case .continue where current != attempt.upload:
             // A restart by this client whose response was lost: the parts that it stored are unknown.
             return .restart(from: current)
@@ -31,17 +31,17 @@ extension UploadState {
             if case .stored = phase, wasRefused { return .restart(from: current) }
             return .goOn
         case .restart:
-            return answer.restartAllowed
+            return response.restartAllowed
                 ? .restart(from: current) : .refuse(reason: "the gateway neither continues the upload nor restarts it")
         case .completeOnly:
-            guard !answer.ossObjectEtag.isEmpty else {
+            guard !response.ossObjectEtag.isEmpty else {
                 return .refuse(reason: "the gateway's response has no ETag of the stored object")
             }
-            return .complete(upload: current, etag: answer.ossObjectEtag, parts: Int(answer.completedPartCount))
+            return .complete(upload: current, etag: response.ossObjectEtag, parts: Int(response.completedPartCount))
         case .abort:
-            return .end(reason: answer.terminalReason)
+            return .end(reason: response.terminalReason)
         default:
-            return .refuse(reason: "the gateway's next action \(answer.nextAction) is unknown to this version")
+            return .refuse(reason: "the gateway's next action \(response.nextAction) is unknown to this version")
         }
     }
 }

@@ -5,7 +5,7 @@ package enum UploadNotice: Sendable {
     /// A continued upload keeps these tags, which are not those that were given now; without those of the device.
     case tagsKept([String: String])
     /// The bytes that the store has, after it was asked.
-    case standing(acknowledged: Int64, size: Int64)
+    case position(acknowledged: Int64, size: Int64)
     /// The bytes sent since the last notice; negative if a part failed and its bytes no longer count.
     case moved(bytes: Int64)
     /// The store acknowledged a part.

@@ -69,7 +69,7 @@ struct UploadRun: Sendable {
                     try await recover(&store, wasRefused: wasRefused)
                     (mustAsk, wasRefused) = (false, false)
                     let state = await ledger.state
-                    notice(.standing(acknowledged: state.acknowledgedBytes, size: state.source.size))
+                    notice(.position(acknowledged: state.acknowledgedBytes, size: state.source.size))
                 }
                 if let finished = try await step(&store) { return finished }
             } catch  where FailureResponse(error) == .askForRecovery {
@@ -204,13 +204,13 @@ struct UploadRun: Sendable {
     private func recover(_ store: inout AttemptStore?, wasRefused: Bool) async throws {
         let state = await ledger.state
         guard let logicalID = state.logicalID else { return }
-        let answer: GetUploadRecoveryResponse?
+        let response: GetUploadRecoveryResponse?
         do {
-            answer = try await service.getUploadRecovery(GetUploadRecoveryRequest(logicalUploadID: logicalID))
+            response = try await service.getUploadRecovery(GetUploadRecoveryRequest(logicalUploadID: logicalID))
         } catch let failure as CallFailure where failure.isOfUnknownUpload {
-            answer = nil
+            response = nil
         }
-        switch state.recovery(answer, wasRefused: wasRefused) {
+        switch state.recovery(response, wasRefused: wasRefused) {
         case .goOn:
             if let attempt = state.attempt { try await compare(state, through: try reach(&store, attempt)) }
         case .restart(let former):

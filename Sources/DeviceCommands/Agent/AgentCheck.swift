@@ -111,7 +111,7 @@ struct AgentCheck: Command {
         guard !isOffline else { return }
         var transfer = Uploader.Options()
         transfer.authorities = environment.authorities
-        transfer.retries = RetryPolicy(patience: .zero)
+        transfer.retries = RetryPolicy(retryDuration: .zero)
         try await Uploader(folder, options: transfer, clock: environment.clock) { _ in }.checkKey()
     }
 

@@ -80,7 +80,7 @@ struct Upload: Command {
             let folder = try device.deviceFolder(environment)
             var options = Uploader.Options()
             options.parallel = Int(parallel)
-            options.retries = RetryPolicy(patience: .seconds(retrySeconds))
+            options.retries = RetryPolicy(retryDuration: .seconds(retrySeconds))
             // A shorter time than the default is a deadline: the command ends by then, however few attempts that allows.
             if retrySeconds < Self.usualRetrySeconds { options.retries.attempts = 1 }
             options.authorities = environment.authorities

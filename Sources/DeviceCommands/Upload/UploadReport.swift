@@ -88,7 +88,7 @@ extension TransferReporter {
         case .tagsKept(let tags):
             let shown = tags.isEmpty ? "no tags" : TagTemplates.text(of: tags)
             warning("\(key) keeps the tags with which its upload began (\(shown)); --restart begins it again")
-        case .standing(let acknowledged, let size): set(acknowledged, total: size, of: key)
+        case .position(let acknowledged, let size): set(acknowledged, total: size, of: key)
         case .moved(let bytes): add(bytes, to: key)
         case .acknowledged(let part, let bytes):
             event(

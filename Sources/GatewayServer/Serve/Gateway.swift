@@ -119,8 +119,8 @@ final class Gateway: Sendable {
     /// Returns when every event loop has responded; does not return while one is blocked.
     ///
     /// - Returns: whether the gateway is working: false once its database accepts no writes, which a restart recovers.
-    func answer() async -> Bool {
-        for loop in services.loops.current ?? [] { await loop.answer() }
+    func probe() async -> Bool {
+        for loop in services.loops.current ?? [] { await loop.probe() }
         return process.serving.isServing
     }
 }

@@ -48,7 +48,7 @@ package enum GatewayProcess {
                         manager?.ready()
                     }
                 }
-                let watchdog = Task { await manager?.watch { await gateway.answer() } }
+                let watchdog = Task { await manager?.watch { await gateway.probe() } }
                 let restart = Task {
                     await gateway.restartRequest()
                     if !Task.isCancelled { signals.terminate() }

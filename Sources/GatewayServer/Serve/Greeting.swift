@@ -13,12 +13,12 @@ struct Greeting {
     /// The lines with line feeds.
     var text: String {
         let password = dataDirectory + "/initial-admin-password"
-        let isThere = FileManager.default.fileExists(atPath: password)
+        let hasPasswordFile = FileManager.default.fileExists(atPath: password)
         var rows: [(String, String)] = []
         if let url = signIn.webURL { rows.append(("console", "\(url)/")) }
-        rows.append(("user", "admin of system" + (isThere ? ", the password is in \(password)" : "")))
+        rows.append(("user", "admin of system" + (hasPasswordFile ? ", the password is in \(password)" : "")))
         if let command = signIn.text {
-            rows.append(("sign in", command + (isThere ? " --password-stdin < \(password)" : "")))
+            rows.append(("sign in", command + (hasPasswordFile ? " --password-stdin < \(password)" : "")))
         }
         rows += listeners.map { ($0.name, $0.address) }
         rows.append(("stop", "Ctrl-C"))

@@ -40,38 +40,38 @@ struct ServiceManager: Sendable {
         // Not a task, because `body` may occupy every thread for tasks.
         let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "service-manager"))
         timer.schedule(deadline: .now() + interval, repeating: interval)
-        timer.setEventHandler { tell("EXTEND_TIMEOUT_USEC=90000000\nSTATUS=starting") }
+        timer.setEventHandler { notify("EXTEND_TIMEOUT_USEC=90000000\nSTATUS=starting") }
         timer.resume()
         defer { timer.cancel() }
         return try await body()
     }
 
     /// Reports that every listener accepts connections, or that a reload has finished.
-    func ready() { tell("READY=1\nSTATUS=serving") }
+    func ready() { notify("READY=1\nSTATUS=serving") }
 
     /// Reports that a reload has begun.
     func reloading() {
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)
-        tell("RELOADING=1\nMONOTONIC_USEC=\(Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000)")
+        notify("RELOADING=1\nMONOTONIC_USEC=\(Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000)")
     }
 
     /// Reports the beginning of the shutdown.
-    func stopping() { tell("STOPPING=1\nSTATUS=finishing the calls in progress") }
+    func stopping() { notify("STOPPING=1\nSTATUS=finishing the calls in progress") }
 
-    /// Sends a sign of life twice in each interval, as long as `answer` returns true; until the task is cancelled.
-    func watch(_ answer: () async -> Bool) async {
+    /// Sends a sign of life twice in each interval, as long as `probe` returns true; until the task is cancelled.
+    func watch(_ probe: () async -> Bool) async {
         guard let watchdogInterval else { return }
         while !Task.isCancelled {
-            let goesOn = await answer()
+            let isResponsive = await probe()
             if Task.isCancelled { return }
-            guard goesOn else { return tell("STATUS=waiting for a restart") }
-            tell("WATCHDOG=1")
+            guard isResponsive else { return notify("STATUS=waiting for a restart") }
+            notify("WATCHDOG=1")
             try? await Task.sleep(for: watchdogInterval / 2)
         }
     }
 
-    private func tell(_ message: String) {
+    private func notify(_ message: String) {
         let problem = send(Array(message.utf8))
         if problem != 0 {
             log.write(

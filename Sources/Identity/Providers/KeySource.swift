@@ -37,7 +37,7 @@ actor KeySource {
     private var known: Known?
     private var isStoredSetRead = false
     private var failedAt: UnixTime?
-    private var askedForUnknownAt: UnixTime?
+    private var unknownKeyRequestedAt: UnixTime?
     private var reading: Task<Void, Never>?
 
     init(
@@ -80,8 +80,8 @@ actor KeySource {
     private func mayRead() -> Bool {
         let now = clock.now()
         if let known, known.isFresh(at: now) {
-            guard Self.isOver(Self.pauseForUnknown, since: askedForUnknownAt, at: now) else { return false }
-            askedForUnknownAt = now
+            guard Self.isOver(Self.pauseForUnknown, since: unknownKeyRequestedAt, at: now) else { return false }
+            unknownKeyRequestedAt = now
             return true
         }
         let hasKeys = known?.verifies(at: now) == true

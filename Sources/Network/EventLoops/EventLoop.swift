@@ -165,7 +165,7 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
     package func run(_ action: @escaping @Sendable () -> Void) { post(.action(action)) }
 
     /// Returns when the loop has run an action; does not return while something blocks the loop.
-    package func answer() async {
+    package func probe() async {
         await withCheckedContinuation { continuation in
             run { continuation.resume() }
         }

@@ -205,9 +205,9 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
     func close() { loop.run { [stream] in stream.cancel() } }
 
     private func wait(until isReady: (CallProgress.State) -> Bool) -> Bool {
-        let isThere = progress.wait(socket: socket, until: isReady)
-        if !isThere { close() }
-        return isThere
+        let becameReady = progress.wait(socket: socket, until: isReady)
+        if !becameReady { close() }
+        return becameReady
     }
 
     /// The response to a client whose call did not complete its response.

@@ -149,7 +149,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
         let ready = response.take()
         let count = ready.reduce(0) { $0 + $1.count }
         if count > 0 { exchange.origin.responseBytesChanged(by: -count, of: exchange.call) }
-        if response.unsentBytes == 0 { self.exchange?.lifecycle.answersAreSent() }
+        if response.unsentBytes == 0 { self.exchange?.lifecycle.responsesAreSent() }
         let (head, end) = (response.head, response.finalEnd)
         progress.update { state in
             state.head = head
@@ -185,7 +185,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
         // The thread notices by its socket whether the client is still connected.
         lifecycle.received(at: now)
         if response.unsentBytes > 0 || response.hasSource {
-            lifecycle.answersWait(sent: response.producedBytes + UInt64(progress.take { $0.sourceBytes }), at: now)
+            lifecycle.responsesWait(sent: response.producedBytes + UInt64(progress.take { $0.sourceBytes }), at: now)
         }
         call?.checkRate(at: now)
         switch lifecycle.tick(at: now) {
@@ -214,7 +214,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
         let unsent = response.drop()
         if unsent > 0 { exchange.origin.responseBytesChanged(by: -unsent, of: exchange.call) }
         request.drop()
-        exchange.origin.gone()
+        exchange.origin.disconnected()
         server.metrics.connectionClosed()
         progress.update { if $0.end == nil { $0.end = .broken } }
     }

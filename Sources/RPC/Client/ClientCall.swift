@@ -47,13 +47,13 @@ final class ClientCall: HTTP2Stream, @unchecked Sendable {  // state belongs to 
         do throws(MessageDeframer.Failure) {
             try deframer.receive(data) { [self] message, isCompressed in
                 if isCompressed {
-                    breakOff(GRPCStatus(.internalError, "the server compressed a message without being asked"))
+                    abort(GRPCStatus(.internalError, "the server compressed a message without being asked"))
                 } else {
                     inbox.deliver([UInt8](message), size: message.count + MessagePrefix.byteCount)
                 }
             }
         } catch {
-            breakOff(GRPCStatus(error.rpcError.status, error.rpcError.message))
+            abort(GRPCStatus(error.rpcError.status, error.rpcError.message))
         }
         openWindow()
     }
@@ -77,7 +77,7 @@ final class ClientCall: HTTP2Stream, @unchecked Sendable {  // state belongs to 
         }
         if let failure = connection?.failure { return GRPCStatus(.unavailable, failure.description) }
         let reason =
-            switch connection?.speaksHTTP2 {
+            switch connection?.negotiatedHTTP2 {
             case nil:
                 "it closed the connection without an answer: use https:// if the listener uses TLS, else check the port"
             case false?: "it answers with HTTP/1 instead of gRPC: check the port"
@@ -95,7 +95,7 @@ final class ClientCall: HTTP2Stream, @unchecked Sendable {  // state belongs to 
         }
     }
 
-    private func breakOff(_ status: GRPCStatus) {
+    private func abort(_ status: GRPCStatus) {
         guard failure == nil else { return }
         failure = status
         reset(.cancel)
@@ -111,13 +111,13 @@ final class ClientCall: HTTP2Stream, @unchecked Sendable {  // state belongs to 
 
     func watch(deadline: UInt64, on loop: any CallLoop) {
         timer = loop.schedule(at: deadline) { [weak self] in
-            self?.breakOff(GRPCStatus(.deadlineExceeded, "the server did not answer within the time limit"))
+            self?.abort(GRPCStatus(.deadlineExceeded, "the server did not answer within the time limit"))
         }
     }
 
     func cancel() {
         assertCurrent()
-        breakOff(GRPCStatus(.cancelled, "the call was canceled"))
+        abort(GRPCStatus(.cancelled, "the call was canceled"))
     }
 
     private func assertCurrent() { connection?.loop.assertCurrent() }

@@ -21,7 +21,7 @@ package final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
     /// The reason for the loss of the connection, if known.
     private(set) var failure: ConnectionError?
     /// Whether the server answers with HTTP/2; `nil` = it has not sent anything yet.
-    private(set) var speaksHTTP2: Bool?
+    private(set) var negotiatedHTTP2: Bool?
 
     /// - Parameter authority: the value of `:authority`, `HOST:PORT`.
     package init(loop: any CallLoop, authority: String, isSecure: Bool = false) {
@@ -37,7 +37,7 @@ package final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
 
     package func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError) -> Reception {
         // The HTTP/2 library takes the status line of HTTP/1 for a frame that is too long.
-        if speaksHTTP2 == nil { speaksHTTP2 = !bytes.starts(with: "HTTP/1".utf8) }
+        if negotiatedHTTP2 == nil { negotiatedHTTP2 = !bytes.starts(with: "HTTP/1".utf8) }
         do {
             _ = try session?.receive(bytes)
         } catch {

@@ -31,7 +31,7 @@ package final class CallOrigin {
     private var delayed: [ServerCall] = []
     /// `nil` until a call is refused, and after the connection is lost.
     private var refusals: RefusalPace?
-    private var isGone = false
+    private var isDisconnected = false
     private var waitsForSpace = false
     private let metrics: ServerMetrics
     /// The lane of the connection for callers who are not known yet.
@@ -108,8 +108,8 @@ package final class CallOrigin {
     }
 
     /// Reports that the client is disconnected: calls that were to start end at once, and release what they hold.
-    package func gone() {
-        isGone = true
+    package func disconnected() {
+        isDisconnected = true
         // The socket, which would receive again, may be gone before the queued calls are.
         onSpace = {}
         startDelayed()
@@ -128,7 +128,7 @@ package final class CallOrigin {
     func mayBegin(_ call: ServerCall) -> Bool {
         // Until then it counts as queued, so that the connection receives no further calls.
         if call.isRefused, !mayRefuse(call) { return false }
-        guard !isGone, queuedBytes >= server.limits.maxResponseBytesPerConnection else { return true }
+        guard !isDisconnected, queuedBytes >= server.limits.maxResponseBytesPerConnection else { return true }
         server.metrics.limitReached("response_bytes_per_connection")
         left(call)
         delayed.append(call)
@@ -150,7 +150,7 @@ package final class CallOrigin {
     private func isCounted(_ call: ServerCall) -> Bool { call.address === address }
 
     private func mayRefuse(_ call: ServerCall) -> Bool {
-        guard isConnection, !isGone, isCounted(call) else { return true }
+        guard isConnection, !isDisconnected, isCounted(call) else { return true }
         let pace = refusals ?? RefusalPace(on: loop)
         refusals = pace
         return pace.allows(call)
@@ -161,7 +161,7 @@ package final class CallOrigin {
 
     /// Starts those calls if there is space now.
     func startDelayed() {
-        guard isGone || queuedBytes < server.limits.maxResponseBytesPerConnection else { return }
+        guard isDisconnected || queuedBytes < server.limits.maxResponseBytesPerConnection else { return }
         let calls = delayed
         delayed = []
         for call in calls { queue(call, in: call.lane ?? unknownLane) }

@@ -120,7 +120,7 @@ package struct ConnectionLifecycle: Sendable {
     /// Reports that responses are waiting for the client.
     ///
     /// - Parameter sent: the number of response bytes sent so far.
-    package mutating func answersWait(sent: UInt64, at now: UInt64) {
+    package mutating func responsesWait(sent: UInt64, at now: UInt64) {
         guard let waiting else { return self.waiting = (now, sent) }
         let elapsed = now - waiting.since
         guard elapsed >= limits.stall else { return }
@@ -129,7 +129,7 @@ package struct ConnectionLifecycle: Sendable {
     }
 
     /// Reports that all responses are sent, even if only for a moment.
-    package mutating func answersAreSent() { waiting = nil }
+    package mutating func responsesAreSent() { waiting = nil }
 
     /// Reports that the server began the end.
     mutating func shutDown(at now: UInt64) {

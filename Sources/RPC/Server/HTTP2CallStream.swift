@@ -19,9 +19,9 @@ final class HTTP2CallStream: HTTP2Stream, CallStream {
     /// Whether received bytes do not open the window again, because the handler is slower than the client.
     private var holdsWindow = false
     /// The number of request bytes received after the end of the response.
-    private var lingered = 0
+    private var bytesAfterResponse = 0
     /// Whether the stream is reset when the written bytes were sent.
-    private var breaksOff = false
+    private var resetsAfterSending = false
 
     init(connection: ServerConnection) {
         self.connection = connection
@@ -47,16 +47,16 @@ final class HTTP2CallStream: HTTP2Stream, CallStream {
         unconsumed += data.count
         if let call, call.isOpen {
             call.receive(data)
-        } else if lingers {
-            lingered += data.count
-            if lingered > Self.longestLingering { reset(.noError) }
+        } else if mayReceiveAfterResponse {
+            bytesAfterResponse += data.count
+            if bytesAfterResponse > Self.longestLingering { reset(.noError) }
         }
         if !holdsWindow { consumeArrived() }
     }
 
     override func receiveEnd() { call?.receiveEnd() }
 
-    override func drained() { breaksOff ? reset(.internalError) : call?.drained() }
+    override func drained() { resetsAfterSending ? reset(.internalError) : call?.drained() }
 
     override func closed(code: UInt32) {
         // Unread bytes count against the connection's window, which the other streams need.
@@ -66,7 +66,7 @@ final class HTTP2CallStream: HTTP2Stream, CallStream {
 
     override func unsentBytesChanged(by change: Int) {
         origin.responseBytesChanged(by: change, of: call)
-        if origin.queuedBytes == 0 { connection.answersAreSent() }
+        if origin.queuedBytes == 0 { connection.responsesAreSent() }
     }
 
     private func consumeArrived() {
@@ -91,10 +91,10 @@ final class HTTP2CallStream: HTTP2Stream, CallStream {
         case .none, .head:
             break
         case .body:
-            lingers = true
+            mayReceiveAfterResponse = true
             finish()
         case .broken:
-            breaksOff = true
+            resetsAfterSending = true
             if unsentBytes == 0 { reset(.internalError) }
         case .trailers(let section):
             finish(section.block)

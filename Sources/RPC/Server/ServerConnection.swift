@@ -152,12 +152,12 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
         stopping?.timer = nil
         session?.abandon()
         session = nil
-        origin.gone()
+        origin.disconnected()
         server.metrics.connectionClosed()
     }
 
     /// Reports that no response bytes are waiting, even if only for a moment.
-    func answersAreSent() { lifecycle.answersAreSent() }
+    func responsesAreSent() { lifecycle.responsesAreSent() }
 
     // MARK: HTTP2SessionHost
 
@@ -199,7 +199,7 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
         if !kept.isEmpty { lifecycle.received(at: now) }
         lifecycle.streamsChanged(session.activeStreams, at: now)
         lifecycle.stalled(session.isWithinHeaderSection || isSocketBlocked, at: now)
-        if session.queuedBytes > 0 { lifecycle.answersWait(sent: session.producedBytes, at: now) }
+        if session.queuedBytes > 0 { lifecycle.responsesWait(sent: session.producedBytes, at: now) }
         if server.metrics.holdsRequests {
             for stream in session.streams { (stream as? HTTP2CallStream)?.call?.checkRate(at: now) }
         }

@@ -61,7 +61,7 @@ private final class UnaryCall<Input: Message, Output: Message>: ServerCall, @unc
         assertCurrent()
         guard hasInput else { throw RPCError.invalidRequest("\(context.method.path) takes one message") }
         context.requestWasCompressed = wasCompressed
-        var frame = try await answer(takeInput(), context).encoded(reserving: MessagePrefix.byteCount)
+        var frame = try await respond(takeInput(), context).encoded(reserving: MessagePrefix.byteCount)
         MessagePrefix.write(to: &frame)
         send(frame)
     }
@@ -73,7 +73,7 @@ private final class UnaryCall<Input: Message, Output: Message>: ServerCall, @unc
         return taken
     }
 
-    nonisolated(nonsending) private func answer(_ request: Input, _ context: CallContext) async throws -> Output {
+    nonisolated(nonsending) private func respond(_ request: Input, _ context: CallContext) async throws -> Output {
         guard let owner = context.workOwner else { return try await handler(request, context) }
         return try await WorkOwner.$current.withValue(owner) { try await handler(request, context) }
     }

@@ -33,11 +33,11 @@ package struct HealthService: HealthHandler {
         _ request: HealthCheckRequest, responses: ResponseWriter<HealthCheckResponse>, context: CallContext
     ) async throws {
         let isKnown = services.contains(request.service)
-        let answer = { (isServing: Bool) in
+        let message = { (isServing: Bool) in
             isKnown ? response(isServing) : HealthCheckResponse(status: .serviceUnknown)
         }
-        guard context.mayWait else { return try await responses.write(answer(state.isServing)) }
-        for await isServing in state.changes() { try await responses.write(answer(isServing)) }
+        guard context.mayWait else { return try await responses.write(message(state.isServing)) }
+        for await isServing in state.changes() { try await responses.write(message(isServing)) }
     }
 
     private func response(_ isServing: Bool) -> HealthCheckResponse {

@@ -26,11 +26,11 @@ package struct ReflectionService: ServerReflectionHandler {
 
     func response(to request: ServerReflectionRequest) -> ServerReflectionResponse {
         var response = ServerReflectionResponse(validHost: request.host, originalRequest: request)
-        response.messageResponse = answer(request)
+        response.messageResponse = messageResponse(request)
         return response
     }
 
-    private func answer(_ request: ServerReflectionRequest) -> ServerReflectionResponse.MessageResponse {
+    private func messageResponse(_ request: ServerReflectionRequest) -> ServerReflectionResponse.MessageResponse {
         switch request.messageRequest {
         case .listServices:
             return .listServicesResponse(ListServiceResponse(service: services.map { ServiceResponse(name: $0) }))

@@ -18,7 +18,7 @@ package final class CallTurns: @unchecked Sendable {  // state belongs to its lo
     private var alone: Lane?
     /// The party of the lane that worked alone last, with the time that it is not charged yet, in nanoseconds: it is charged when
     /// another lane has work.
-    private var unsettled: (node: TurnNode?, time: UInt64) = (nil, 0)
+    private var uncharged: (node: TurnNode?, time: UInt64) = (nil, 0)
     /// The lanes of requests whose connection has none.
     private var shared: [WorkOwner: Lane] = [:]
     /// The number of shared lanes at which idle ones are removed.
@@ -49,23 +49,23 @@ package final class CallTurns: @unchecked Sendable {  // state belongs to its lo
     /// Adds a lane to those with work.
     func activate(_ lane: Lane) {
         if alone == nil, !tree.isActive {
-            if lane.node !== unsettled.node {
-                settle()
-                unsettled.node = lane.node
+            if lane.node !== uncharged.node {
+                charge()
+                uncharged.node = lane.node
             }
             alone = lane
         } else {
             if let first = alone.take() {
-                settle()
+                charge()
                 first.node.activate(first)
             }
             lane.node.activate(lane)
         }
     }
 
-    private func settle() {
-        unsettled.node?.chargeAlone(unsettled.time)
-        unsettled = (nil, 0)
+    private func charge() {
+        uncharged.node?.chargeAlone(uncharged.time)
+        uncharged = (nil, 0)
     }
 
     /// Ends a lane's turn.
@@ -73,7 +73,7 @@ package final class CallTurns: @unchecked Sendable {  // state belongs to its lo
     /// - Parameter isDone: whether it has no work left.
     func endTurn(of lane: Lane, charging time: UInt64, isDone: Bool) {
         if lane === alone {
-            unsettled.time &+= time
+            uncharged.time &+= time
             if isDone { alone = nil }
         } else {
             lane.node.charge(time)

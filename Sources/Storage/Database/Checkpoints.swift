@@ -25,14 +25,14 @@ final class Checkpoints: @unchecked Sendable {  // all but `published` belongs t
         self.readers = readers
         onChange = options.onLogChange
         // Twice the size to which a log is truncated when it starts over.
-        watch = CheckpointWatch(.init(pages: 8 * options.checkpointPages, duration: options.blockedLogPatience))
+        watch = CheckpointWatch(.init(pages: 8 * options.checkpointPages, duration: options.blockedLogTimeout))
     }
 
     /// The snapshot that was held at the latest checkpoint; on any thread.
     var blockage: CheckpointWatch.Blockage? { published.withLock { $0 } }
 
     /// The wait for work after which ``run(on:isFull:)`` has to be called again.
-    var patience: WriteQueue.Patience {
+    var waitLimit: WriteQueue.WaitLimit {
         watch.blockage == nil ? .untilWork : .atMost(retryInterval)
     }
 

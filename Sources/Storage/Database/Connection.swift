@@ -102,7 +102,7 @@ package final class Connection: ReadConnection {
             case .truncating: SQLITE_CHECKPOINT_TRUNCATE
             }
         if kind == .restarting { sqlite3_busy_timeout(handle, Self.restartBusyTimeout) }
-        defer { if kind == .restarting { sqlite3_busy_timeout(handle, Self.patience) } }
+        defer { if kind == .restarting { sqlite3_busy_timeout(handle, Self.busyTimeout) } }
         // -1 = unknown, if another connection makes a checkpoint.
         var (logged, moved): (Int32, Int32) = (-1, -1)
         let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, &logged, &moved)

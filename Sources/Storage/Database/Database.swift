@@ -32,7 +32,7 @@ package final class Database: Sendable {
         /// The time between checkpoints of a log that a reader holds.
         package var blockedLogRetry = Duration.seconds(5)
         /// The time for which another program may hold the log until ``onLogChange`` reports it.
-        package var blockedLogPatience = Duration.seconds(60)
+        package var blockedLogTimeout = Duration.seconds(60)
         /// Called when another program keeps the write-ahead log from starting over, and when it no longer does; on the writer's thread.
         package var onLogChange: @Sendable (LogChange) -> Void = { _ in }
         /// Called once, on the writer's thread, after a commit or a checkpoint failed so that no more writes are accepted.

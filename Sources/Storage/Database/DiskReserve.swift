@@ -37,14 +37,14 @@ final class DiskReserve: Sendable {
         self.margin = margin
         self.onChange = onChange
         var status = stat()
-        let isThere = stat(path, &status) == 0
+        let exists = stat(path, &status) == 0
         if size == 0 {
             unlink(path)
             state = Lock(.absent)
-        } else if isThere && Int64(status.st_size) == size && Int64(status.st_blocks) * 512 >= size {
+        } else if exists && Int64(status.st_size) == size && Int64(status.st_blocks) * 512 >= size {
             state = Lock(.held)
         } else {
-            state = Lock(isThere ? .released : .absent)
+            state = Lock(exists ? .released : .absent)
         }
         restore()
     }

@@ -35,7 +35,7 @@ struct GroupCommit {
         }
         for write in batch {
             write.takeEffect()
-            write.answer(nil)
+            write.finish(nil)
         }
         return false
     }
@@ -45,7 +45,7 @@ struct GroupCommit {
     /// - Returns: the others.
     private func admitted(_ writes: [any PendingWrite]) -> [any PendingWrite] {
         guard !reserve.admitsOrdinaryWrites() else { return writes }
-        for write in writes where !write.mayUseReserve { write.answer(DatabaseError.full) }
+        for write in writes where !write.mayUseReserve { write.finish(DatabaseError.full) }
         return writes.filter(\.mayUseReserve)
     }
 
@@ -78,7 +78,7 @@ struct GroupCommit {
                 _ = try commit(batch, mayRelease: false)
                 return true
             }
-            for write in batch { write.answer(error) }
+            for write in batch { write.finish(error) }
             return error == .full
         }
         var isFull = false

@@ -3,14 +3,14 @@ protocol PendingWrite: Sendable {
     /// Whether it is accepted while the disk is full and the ``DiskReserve`` released.
     var mayUseReserve: Bool { get }
 
-    /// Runs the body; its result is kept until ``answer(_:)``. May be called again if the first run was rolled back.
+    /// Runs the body; its result is kept until ``finish(_:)``. May be called again if the first run was rolled back.
     func run(on connection: Connection) throws
 
     /// Runs the effects that the body requested for its commit.
     func takeEffect()
 
     /// Passes the result to the caller: that of the body, or `failure` if the commit failed.
-    func answer(_ failure: (any Error)?)
+    func finish(_ failure: (any Error)?)
 }
 
 /// `@unchecked Sendable`: the submitting thread only creates it; afterwards only the writer's thread uses it.
@@ -44,7 +44,7 @@ final class Write<Value: Sendable>: PendingWrite, @unchecked Sendable {  // hand
         effects = []
     }
 
-    func answer(_ failure: (any Error)?) {
+    func finish(_ failure: (any Error)?) {
         reply(failure.map { .failure($0) } ?? result)
     }
 }

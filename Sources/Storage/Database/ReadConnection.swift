@@ -21,7 +21,7 @@ package class ReadConnection {
     private static let cachedStatements = 256
 
     /// The longest wait for a lock of another connection, in milliseconds.
-    static let patience: Int32 = 5000
+    static let busyTimeout: Int32 = 5000
 
     final let handle: OpaquePointer
     private final let mode: Mode
@@ -47,7 +47,7 @@ package class ReadConnection {
         }
         handle = opened
         self.mode = mode
-        sqlite3_busy_timeout(handle, Self.patience)
+        sqlite3_busy_timeout(handle, Self.busyTimeout)
         csqlite_set_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
         csqlite_set_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         switch mode {

@@ -16,7 +16,7 @@ final class WriteQueue: Sendable {
     }
 
     /// The wait of the thread if there is no work.
-    enum Patience: Equatable {
+    enum WaitLimit: Equatable {
         case untilWork
         /// A limited wait, because other work is blocked and has to be repeated then.
         case atMost(Duration)
@@ -89,10 +89,10 @@ final class WriteQueue: Sendable {
     /// Waits for work and takes it in the order of arrival; if there is more than a batch, groups take turns, and within each its
     /// owners.
     ///
-    /// - Parameter patience: the wait; unless it is ``Patience/untilWork``, the result may be empty.
+    /// - Parameter waitLimit: the wait; unless it is ``WaitLimit/untilWork``, the result may be empty.
     /// - Returns: `nil` after ``close(refusing:)``, once nothing is left.
-    func take(_ patience: Patience = .untilWork) -> Turn? {
-        var patience = patience
+    func take(_ waitLimit: WaitLimit = .untilWork) -> Turn? {
+        var waitLimit = waitLimit
         while true {
             let (turn, isClosed) = state.withLock { state in
                 let turn = Turn(writes: state.takeBatch(batch), copies: state.copies)
@@ -101,11 +101,11 @@ final class WriteQueue: Sendable {
             }
             if !turn.writes.isEmpty || !turn.copies.isEmpty { return turn }
             if isClosed { return nil }
-            switch patience {
+            switch waitLimit {
             case .none: return turn
             case .atMost(let wait):
                 _ = wake.wait(timeout: .now() + .nanoseconds(Int(wait.nanoseconds)))
-                patience = .none
+                waitLimit = .none
             case .untilWork: wake.wait()
             }
         }

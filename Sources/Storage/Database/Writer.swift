@@ -56,7 +56,7 @@ final class Writer: Sendable {
                 unanswered += turn.writes
                 copies += turn.copies
             }
-            for write in unanswered { write.answer(end) }
+            for write in unanswered { write.finish(end) }
         }
         // Each copy refers to the connection.
         for copy in copies { copy.fail(end) }
@@ -67,20 +67,20 @@ final class Writer: Sendable {
         _ copies: inout [DatabaseCopy]
     ) throws(GroupCommit.Uncertain) {
         let groupCommit = GroupCommit(connection: connection, reserve: reserve)
-        var patience = WriteQueue.Patience.untilWork
-        while let turn = queue.take(patience) {
+        var waitLimit = WriteQueue.WaitLimit.untilWork
+        while let turn = queue.take(waitLimit) {
             copies += turn.copies
             // Between two batches no transaction is open, and copies perform a step.
-            var copyPatience: WriteQueue.Patience?
+            var copyWaitLimit: WriteQueue.WaitLimit?
             copies.removeAll { copy in
                 let progress = copy.advance(connection)
-                if progress == .more { copyPatience = WriteQueue.Patience.none }
-                if progress == .blocked { copyPatience = copyPatience ?? .atMost(copyRetry) }
+                if progress == .more { copyWaitLimit = WriteQueue.WaitLimit.none }
+                if progress == .blocked { copyWaitLimit = copyWaitLimit ?? .atMost(copyRetry) }
                 return progress == .finished
             }
             let isFull = turn.writes.isEmpty ? false : try groupCommit.commit(turn.writes)
             try checkpoints.run(on: connection, isFull: isFull)
-            patience = copyPatience ?? checkpoints.patience
+            waitLimit = copyWaitLimit ?? checkpoints.waitLimit
         }
         try checkpoints.finish(connection)
     }

@@ -10,5 +10,5 @@ package enum DirectObject {
         prefix + Hex.lower(Digest.sha256(Array("\(bucket)/\(key)".utf8)).prefix(16))
     }
 
-    package static func isOne(uploadID: String) -> Bool { uploadID.hasPrefix(prefix) }
+    package static func isDirect(uploadID: String) -> Bool { uploadID.hasPrefix(prefix) }
 }

@@ -23,7 +23,7 @@ extension ObjectStore {
     /// - Parameter name: the object's key.
     package func decide(
         _ key: StaticKey, on name: String, _ policy: any AccessPolicy, part: PartStart? = nil
-    ) throws -> (claims: CredentialClaims, decision: AccessDecision, isThere: Bool) {
+    ) throws -> (claims: CredentialClaims, decision: AccessDecision, exists: Bool) {
         try database.readBlocking { connection in
             let found = try object(bucket: key.bucket, key: name, in: connection)
             let claims = key.claims(to: name, uploadID: found?.uploadID)

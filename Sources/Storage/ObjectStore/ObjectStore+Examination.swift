@@ -8,7 +8,7 @@ package enum ObjectCondition: Sendable, Equatable {
     /// The reason why the bytes no longer match their checksum, as text for the log.
     case bad(String)
     /// The object was deleted.
-    case gone
+    case deleted
 }
 
 extension ObjectStore {
@@ -24,7 +24,7 @@ extension ObjectStore {
             let records = StoreRecords(connection)
             return (try records.object(uploadID: uploadID), try records.isObjectLost(uploadID: uploadID))
         }
-        guard let object = found else { return isLost ? .bad("its file is missing") : .gone }
+        guard let object = found else { return isLost ? .bad("its file is missing") : .deleted }
         do {
             let file = try engine.openToExamine(object.fileID)
             guard try file.size() == object.size else { return .bad("its file has a different size") }

@@ -46,7 +46,7 @@ extension ObjectStore {
         let records = StoreRecords(connection)
         let surplus = try records.surplusMultiparts(
             uploadID: uploadID,
-            maximum: DirectObject.isOne(uploadID: uploadID) ? Self.maximumOpenDirect : Self.maximumOpen,
+            maximum: DirectObject.isDirect(uploadID: uploadID) ? Self.maximumOpenDirect : Self.maximumOpen,
             limit: Self.maximumEvicted)
         var rows = Discards.inline
         for id in surplus {

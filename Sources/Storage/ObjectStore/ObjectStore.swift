@@ -103,7 +103,7 @@ package final class ObjectStore: Sendable {
         removals.drain()
         reconciler.drain()
         factsWriter.drain()
-        guard !isForeign, reconciler.isSettled, data.pending.isEmpty else { return }
+        guard !isForeign, reconciler.isComplete, data.pending.isEmpty else { return }
         // If any of this fails, the next start compares them.
         guard (try? data.synchronize()) != nil, let digest = data.foldersDigest() else { return }
         _ = try? database.writeBlocking(mayUseReserve: true) { try StoreRecords($0).setFoldersAtStop(digest) }

@@ -42,7 +42,7 @@ extension OfflineStore {
                     }
                 } else if try use == nil && data.isRedundantDuplicate(entry.fileID) {
                     try report(.stray(fileID: entry.fileID, size: entry.size))
-                } else if try data.isFinished(entry) || use == nil && data.isUnsettledDuplicate(entry.fileID) {
+                } else if try data.isFinished(entry) || use == nil && data.isUnresolvedDuplicate(entry.fileID) {
                     try report(.unknown(fileID: entry.fileID, size: entry.size))
                 } else if use == nil {
                     try report(.stray(fileID: entry.fileID, size: entry.size))

@@ -16,12 +16,12 @@ package struct OfflineStore: Sendable {
 
     /// The reason why a file stays in quarantine.
     package enum ReadoptionError: Error, Sendable, CustomStringConvertible {
-        case isThere
+        case alreadyExists
         case isDamaged
 
         package var description: String {
             switch self {
-            case .isThere: "the store already has another copy"
+            case .alreadyExists: "the store already has another copy"
             case .isDamaged: "its bytes do not match its checksum"
             }
         }
@@ -77,7 +77,7 @@ package struct OfflineStore: Sendable {
     package func readopt(
         _ file: StoredFile, _ database: Database, _ body: @escaping @Sendable (Connection) throws -> Void
     ) throws {
-        guard try !holdsFile(file.fileID) else { throw ReadoptionError.isThere }
+        guard try !holdsFile(file.fileID) else { throw ReadoptionError.alreadyExists }
         // A discard of the upload in its earlier rows must not find it there.
         try database.writeBlocking { try StoreRecords($0).removed([file.fileID]) }
         try data.takeFromQuarantine(file.fileID)

@@ -115,18 +115,18 @@ extension StoreRecords {
     /// Deletes parts first, because their triggers read the multipart uploads; those without parts are deleted as a set.
     private func delete(_ discard: MultipartSelection, limit: Int) throws -> DiscardedRows where C == Connection {
         guard limit > 0 else { return DiscardedRows(isDone: false) }
-        let isOne = discard != .others(uploadID: discard.uploadID)
+        let isSingleUpload = discard != .others(uploadID: discard.uploadID)
         let parts = try connection.query(
-            isOne ? partsOfOne : partsOfSome, discard.uploadID, discard.multipartID, limit
+            isSingleUpload ? partsOfOne : partsOfSome, discard.uploadID, discard.multipartID, limit
         ) { $0.optionalText("file_id") }
         var result = DiscardedRows(files: parts.compactMap(\.self), rows: parts.count, isDone: false)
         if parts.count == limit { return result }
         let multiparts = try connection.query(
-            isOne ? oneMultipart : someMultiparts, discard.uploadID, discard.multipartID, limit
+            isSingleUpload ? oneMultipart : someMultiparts, discard.uploadID, discard.multipartID, limit
         ) { $0.text("file_id") }
         result.files += multiparts
         result.rows += multiparts.count
-        result.isDone = isOne || multiparts.count < limit
+        result.isDone = isSingleUpload || multiparts.count < limit
         return result
     }
 }

@@ -51,7 +51,7 @@ extension StoreRecords {
     }
 
     /// Whether any row refers to the file, including one that schedules its removal.
-    func speaks(of fileID: String) throws -> Bool {
+    func refers(to fileID: String) throws -> Bool {
         try connection.first(
             """
             SELECT EXISTS (SELECT 1 FROM store_objects WHERE file_id = $1)

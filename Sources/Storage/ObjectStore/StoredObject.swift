@@ -108,6 +108,6 @@ package struct StoredObject: Sendable, Equatable {
     /// The fields that a response has beside the bytes, and that a copy keeps. How an object is shown and cached is for an operator
     /// to say: of a device's upload only the language, its own metadata and tags are.
     package var served: KeptFields {
-        DirectObject.isOne(uploadID: uploadID) ? kept : kept.withoutPresentation
+        DirectObject.isDirect(uploadID: uploadID) ? kept : kept.withoutPresentation
     }
 }

@@ -11,7 +11,7 @@ final class FormUpload: HTTPBodySink {
     private let head: HTTPRequestHead
     private let bucketName: String
     private var parser: FormParser
-    private var answers: StoreAnswers
+    private var responses: StoreResponses
     private var put: ObjectPut?
     private var fields: HTTPFields = [:]
     private var key = ""
@@ -21,7 +21,7 @@ final class FormUpload: HTTPBodySink {
 
     /// - Parameter head: of a POST.
     /// - Returns: `nil` where the request has no form.
-    init?(_ handler: StoreHandler, _ head: HTTPRequestHead, _ answers: StoreAnswers) {
+    init?(_ handler: StoreHandler, _ head: HTTPRequestHead, _ responses: StoreResponses) {
         guard head.fields["authorization"] == nil, let parser = FormParser(head.fields),
             let target = try? RequestTarget(
                 head.target, host: head.fields["host"] ?? "", domains: handler.configuration.bucketDomains),
@@ -31,7 +31,7 @@ final class FormUpload: HTTPBodySink {
         self.head = head
         self.bucketName = bucketName
         self.parser = parser
-        self.answers = answers
+        self.responses = responses
         head.notes.operation = StoreOperation.postObject.name
     }
 
@@ -62,9 +62,9 @@ final class FormUpload: HTTPBodySink {
                 throw StoreError(.invalidArgument, "PostObject: the form ends within its file.")
             }
             guard sizes.contains(size) else { throw wrongSize }
-            return answer(try put.finish())
+            return response(try put.finish())
         } catch {
-            return handler.failed(error, answers)
+            return handler.failed(error, responses)
         }
     }
 
@@ -79,7 +79,7 @@ final class FormUpload: HTTPBodySink {
     private func begin(_ fields: HTTPFields, fileName: String, contentType: String?) throws {
         let authentication = try FormAuthentication(fields)
         let dialect: any StoreDialect = authentication.isS3 ? S3Dialect(publicAuthority: nil) : OSSDialect()
-        answers = StoreAnswers(head, dialect, origins: handler.configuration.corsOrigins)
+        responses = StoreResponses(head, dialect, origins: handler.configuration.corsOrigins)
         head.notes.dialect = dialect.name
         guard let staticKey = handler.store.staticKey(id: authentication.accessKeyID) else {
             throw StoreError(.invalidAccessKeyID, "PostObject: the access key id is not that of a static key.")
@@ -88,7 +88,7 @@ final class FormUpload: HTTPBodySink {
             throw StoreError(
                 .signatureDoesNotMatch, "The request signature we calculated does not match the one you provided.")
         }
-        head.notes.tell(of: staticKey)
+        head.notes.setCaller(staticKey)
         // The form has the options of the object. A condition in the header would be passed over.
         let target = try RequestTarget("/\(bucketName)", host: "", domains: [])
         try dialect.rules.check(SignedRequest(method: "POST", target: target, fields: head.fields), .postObject)
@@ -102,7 +102,7 @@ final class FormUpload: HTTPBodySink {
         guard let bucket = handler.store.bucket(bucketName, of: staticKey) else {
             throw StoreError(.noSuchBucket, "The specified bucket does not exist.")
         }
-        answers.bucket = bucket
+        responses.bucket = bucket
         try begin(fields, contentType, StaticKeyForm(key: staticKey, bucket: bucket, dialect: dialect))
     }
 
@@ -149,14 +149,14 @@ final class FormUpload: HTTPBodySink {
         let request = SignedRequest(method: "POST", target: target, fields: named)
         try form.dialect.rules.check(request, .postObject)
         try form.dialect.rules.requireKnown(request, .postObject)
-        let asked = StaticKeyRequest(
+        let keyRequest = StaticKeyRequest(
             key: form.key, bucket: form.bucket, operation: .postObject, head: head, request: request, signatures: nil)
         let (claims, decision, _) = try handler.store.decide(
-            form.key, on: asked.stored(key, in: form.bucket), handler.policy)
+            form.key, on: keyRequest.stored(key, in: form.bucket), handler.policy)
         head.notes.target = claims.target
         var access = try StoreAccess(
             claims, decision, chunkSignatures: nil, store: handler.store, policy: handler.policy)
-        access.origin = asked.origin
+        access.origin = keyRequest.origin
         put = try ObjectPut(
             handler.store, permit: access.requireWrite(handler.policy), length: nil, checks: BodyChecks(),
             header: handler.header(of: request, form.dialect))
@@ -171,28 +171,28 @@ final class FormUpload: HTTPBodySink {
         }
     }
 
-    private func answer(_ object: StoredObject) -> HTTPResponse {
+    private func response(_ object: StoredObject) -> HTTPResponse {
         let path = "/\(bucketName)/\(URLEncoding.encode(key, keepingSlashes: true))"
-        let stored = answers.dialect.fields(ofStored: object.crc64, object.checksum).appending(["ETag": object.etag])
+        let stored = responses.dialect.fields(ofStored: object.crc64, object.checksum).appending(["ETag": object.etag])
         if let redirect = fields["success_action_redirect"],
             redirect.hasPrefix("http://") || redirect.hasPrefix("https://"),
             redirect.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         {
             let query = [("bucket", bucketName), ("key", key), ("etag", object.etag)]
                 .map { "\($0)=\(URLEncoding.encode($1))" }.joined(separator: "&")
-            return answers.empty(303, ["Location": redirect + (redirect.contains("?") ? "&" : "?") + query])
+            return responses.empty(303, ["Location": redirect + (redirect.contains("?") ? "&" : "?") + query])
         }
         switch fields["success_action_status"] {
-        case "200": return answers.empty(200, stored)
+        case "200": return responses.empty(200, stored)
         case "201":
             let document = FlatXML(
                 "PostResponse",
                 [
-                    FlatXML.Element("Bucket", bucketName), FlatXML.Element("Location", answers.origin + path),
+                    FlatXML.Element("Bucket", bucketName), FlatXML.Element("Location", responses.origin + path),
                     FlatXML.Element("Key", key), FlatXML.Element("ETag", object.etag),
                 ])
-            return answers.xml(201, document, stored)
-        default: return answers.empty(204, stored)
+            return responses.xml(201, document, stored)
+        default: return responses.empty(204, stored)
         }
     }
 }

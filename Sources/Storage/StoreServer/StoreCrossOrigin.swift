@@ -16,7 +16,7 @@ struct StoreCrossOrigin {
 
     /// The value of Access-Control-Allow-Origin; `nil` if the request's origin has no permission, or has not told itself.
     private let allowed: String?
-    private let asked: HTTPFields
+    private let requestFields: HTTPFields
 
     /// `nil` if no origin is configured.
     ///
@@ -24,7 +24,7 @@ struct StoreCrossOrigin {
     init?(_ head: HTTPRequestHead, origins: [String]) {
         guard !origins.isEmpty else { return nil }
         allowed = origins.contains("*") ? "*" : head.fields["origin"].flatMap { origins.contains($0) ? $0 : nil }
-        asked = head.fields
+        requestFields = head.fields
     }
 
     /// Returns the additional fields of a response. Those without permission depend on the origin as well: a browser would take one
@@ -45,7 +45,8 @@ struct StoreCrossOrigin {
     /// The fields of the response to OPTIONS beside those of every response; `nil` if its origin has no permission or it asks for
     /// a method that the store does not have.
     var preflight: HTTPFields? {
-        guard allowed != nil, let method = asked["access-control-request-method"], Self.methods.contains(method) else {
+        guard allowed != nil, let method = requestFields["access-control-request-method"], Self.methods.contains(method)
+        else {
             return nil
         }
         var fields: HTTPFields = [
@@ -53,7 +54,9 @@ struct StoreCrossOrigin {
             "Access-Control-Max-Age": Self.maximumAge,
             "Vary": "Access-Control-Request-Method, Access-Control-Request-Headers",
         ]
-        if let names = asked["access-control-request-headers"] { fields.append("Access-Control-Allow-Headers", names) }
+        if let names = requestFields["access-control-request-headers"] {
+            fields.append("Access-Control-Allow-Headers", names)
+        }
         return fields
     }
 }

@@ -6,13 +6,14 @@ import StoreProtocol
 /// CopyObject and UploadPartCopy.
 extension StoreHandler {
     func copy(
-        _ source: CopySourceHeader, _ checksum: ChecksumAlgorithm?, to access: StoreAccess, _ asked: StaticKeyRequest,
-        _ answers: StoreAnswers
+        _ source: CopySourceHeader, _ checksum: ChecksumAlgorithm?, to access: StoreAccess,
+        _ keyRequest: StaticKeyRequest,
+        _ responses: StoreResponses
     ) throws -> HTTPResponse {
         let permit = try access.requireWrite(policy)
-        let dialect = answers.dialect
-        let from = try claims(ofSource: source, asked)
-        let directives = try CopyDirectives(asked.request, dialect)
+        let dialect = responses.dialect
+        let from = try claims(ofSource: source, keyRequest)
+        let directives = try CopyDirectives(keyRequest.request, dialect)
         let isItself = from.key == access.claims.key && from.bucket == access.claims.bucket
         guard !isItself || directives.changesSomething || checksum != nil || dialect.etags == .oss else {
             throw StoreError(
@@ -22,7 +23,7 @@ extension StoreHandler {
                 REPLACE to change its metadata.
                 """)
         }
-        let asks = try header(of: asked.request, dialect)
+        let asks = try header(of: keyRequest.request, dialect)
         // OSS takes a copy of an object to itself for a change of its metadata.
         let replaces = isItself && dialect.etags == .oss
         let object = try store.copy(
@@ -30,17 +31,17 @@ extension StoreHandler {
         ) { found in
             directives.header(of: found, asks, replaces: replaces)
         }
-        return answers.copied(
+        return responses.copied(
             "CopyObjectResult", etag: object.etag, at: object.createdAt, crc64: object.crc64, object.checksum)
     }
 
     /// Copies a part. Its bytes are read, although they do not leave the gateway, because a part has its own checksum.
     func copy(
-        _ source: CopySourceHeader, toPart part: PartBody, _ access: StoreAccess, _ asked: StaticKeyRequest,
-        _ answers: StoreAnswers
+        _ source: CopySourceHeader, toPart part: PartBody, _ access: StoreAccess, _ keyRequest: StaticKeyRequest,
+        _ responses: StoreResponses
     ) throws -> HTTPResponse {
         let permit = try access.requireWrite(policy)
-        let from = try claims(ofSource: source, asked)
+        let from = try claims(ofSource: source, keyRequest)
         return try store.withObject(from) { object in
             try object.requireIntact()
             guard
@@ -58,20 +59,20 @@ extension StoreHandler {
                 store, permit: permit, start: part.start, checks: BodyChecks(), length: Int64(range.count))
             try store.read(object, range, upload.append)
             let record = try upload.finish()
-            return answers.copied(
-                "CopyPartResult", etag: ETag.whole(md5: record.md5, answers.dialect.etags), at: record.storedAt,
+            return responses.copied(
+                "CopyPartResult", etag: ETag.whole(md5: record.md5, responses.dialect.etags), at: record.storedAt,
                 crc64: record.crc64, record.checksum)
         }
     }
 
-    private func claims(ofSource source: CopySourceHeader, _ asked: StaticKeyRequest) throws -> CredentialClaims {
-        guard let bucket = store.bucket(source.bucket, of: asked.key) else {
+    private func claims(ofSource source: CopySourceHeader, _ keyRequest: StaticKeyRequest) throws -> CredentialClaims {
+        guard let bucket = store.bucket(source.bucket, of: keyRequest.key) else {
             throw StoreError(.noSuchBucket, "The bucket of the copy's source does not exist.")
         }
-        let name = try asked.stored(source.key, in: bucket)
-        let (claims, decision, isThere) = try store.decide(asked.key, on: name, policy)
-        asked.head.notes.source = claims.location
-        guard isThere, decision.isVisible else {
+        let name = try keyRequest.stored(source.key, in: bucket)
+        let (claims, decision, exists) = try store.decide(keyRequest.key, on: name, policy)
+        keyRequest.head.notes.source = claims.location
+        guard exists, decision.isVisible else {
             throw StoreError(.noSuchKey, "CopyObject: the source of the copy does not exist.")
         }
         return claims

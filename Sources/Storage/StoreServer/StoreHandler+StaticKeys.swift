@@ -11,81 +11,82 @@ extension StoreHandler {
 
     func begin(
         _ head: HTTPRequestHead, _ request: SignedRequest, _ authentication: Authentication, by key: StaticKey,
-        _ answers: StoreAnswers
+        _ responses: StoreResponses
     ) throws -> HTTPDisposition {
         try authentication.prove(
             request, by: key.secret, now: store.clock.now(),
             maximumClockSkew: configuration.maximumClockSkew ?? Self.clockSkew)
-        head.notes.tell(of: key)
-        let operation = try answers.dialect.operation(of: request)
+        head.notes.setCaller(key)
+        let operation = try responses.dialect.operation(of: request)
         head.notes.operation = operation.name
-        try answers.dialect.rules.requireKnown(request, operation)
+        try responses.dialect.rules.requireKnown(request, operation)
         if case .listBuckets(let query) = operation {
-            return .respond(answers.buckets(store.buckets(of: key), query, store))
+            return .respond(responses.buckets(store.buckets(of: key), query, store))
         }
         guard let name = request.target.bucket else { throw StoreError.notImplemented(operation.name) }
         guard let bucket = store.bucket(name, of: key) else {
             throw StoreError(
                 .noSuchBucket, "The specified bucket does not exist. Buckets are configured with object_store.buckets.")
         }
-        var answers = answers
-        answers.bucket = bucket
-        let asked = StaticKeyRequest(
+        var responses = responses
+        responses.bucket = bucket
+        let keyRequest = StaticKeyRequest(
             key: key, bucket: bucket, operation: operation, head: head, request: request,
             signatures: authentication.chunkSignatures(key.secret))
-        guard let name = request.target.key else { return try perform(onBucket: asked, answers) }
-        return try perform(on: asked.stored(name, in: bucket), asked, answers)
+        guard let name = request.target.key else { return try perform(onBucket: keyRequest, responses) }
+        return try perform(on: keyRequest.stored(name, in: bucket), keyRequest, responses)
     }
 
     /// - Parameter name: the object's stored key.
     private func perform(
-        on name: String, _ asked: StaticKeyRequest, _ answers: StoreAnswers
+        on name: String, _ keyRequest: StaticKeyRequest, _ responses: StoreResponses
     ) throws -> HTTPDisposition {
-        let part = part(of: asked, answers.dialect)
-        let (claims, decision, isThere) = try store.decide(asked.key, on: name, policy, part: part?.start)
-        asked.head.notes.target = claims.target
-        if asked.operation == .deleteObject {
-            return .respond(try delete(claims, decision, isThere, asked, answers))
+        let part = part(of: keyRequest, responses.dialect)
+        let (claims, decision, exists) = try store.decide(keyRequest.key, on: name, policy, part: part?.start)
+        keyRequest.head.notes.target = claims.target
+        if keyRequest.operation == .deleteObject {
+            return .respond(try delete(claims, decision, exists, keyRequest, responses))
         }
         var access: StoreAccess
         do {
             access = try StoreAccess(
-                claims, decision, chunkSignatures: asked.signatures, store: store, policy: policy)
+                claims, decision, chunkSignatures: keyRequest.signatures, store: store, policy: policy)
         } catch let error as StoreError where error == .noSuchUpload {
             // An existing object that must not be revealed: the client has no upload.
             throw StoreError.noSuchKey
         }
-        access.origin = asked.origin
-        switch asked.operation {
+        access.origin = keyRequest.origin
+        switch keyRequest.operation {
         case .copyObject(let source, let checksum):
-            return .respond(try copy(source, checksum, to: access, asked, answers))
+            return .respond(try copy(source, checksum, to: access, keyRequest, responses))
         case .copyPart(_, _, let source):
-            guard let part else { throw StoreError.notImplemented(asked.operation.name) }
-            return .respond(try copy(source, toPart: part, access, asked, answers))
+            guard let part else { throw StoreError.notImplemented(keyRequest.operation.name) }
+            return .respond(try copy(source, toPart: part, access, keyRequest, responses))
         case .appendObject(let position):
-            return try append(at: position, access, asked, answers)
+            return try append(at: position, access, keyRequest, responses)
         case .objectProperty(let property):
             try access.requireRead()
-            return .respond(try answers.property(property, of: access.claims, asked.request, store, policy))
+            return .respond(try responses.property(property, of: access.claims, keyRequest.request, store, policy))
         case .putTags:
             let permit = try requireTags(access)
-            let payload = try answers.dialect.payload(of: asked.request, asked.head.framing, asked.signatures)
+            let payload = try responses.dialect.payload(
+                of: keyRequest.request, keyRequest.head.framing, keyRequest.signatures)
             let document = try DocumentBody(
                 payload, store, maximumBytes: TagSet.maximumBytes, for: access.claims.workOwner)
-            return body(payload, answers, take: document.receive, leave: {}) {
+            return body(payload, responses, take: document.receive, leave: {}) {
                 try store.setTags(TagSet(xml: document.finish()), permit)
-                return answers.empty(200)
+                return responses.empty(200)
             }
         case .deleteTags:
             try store.setTags(TagSet(), requireTags(access))
-            return .respond(answers.empty(204))
+            return .respond(responses.empty(204))
         default:
-            return try perform(asked.operation, asked.head, asked.request, access, answers, part: part)
+            return try perform(keyRequest.operation, keyRequest.head, keyRequest.request, access, responses, part: part)
         }
     }
 
     private func requireTags(_ access: StoreAccess) throws -> WritePermit {
-        guard DirectObject.isOne(uploadID: access.claims.uploadID) else {
+        guard DirectObject.isDirect(uploadID: access.claims.uploadID) else {
             throw StoreError(
                 .accessDenied, "The tags of an upload are changed with the RPC UpdateObject, not with a static key."
             )
@@ -94,9 +95,10 @@ extension StoreHandler {
     }
 
     /// Returns the body of the part to be uploaded or copied; `nil` for other requests.
-    private func part(of asked: StaticKeyRequest, _ dialect: any StoreDialect) -> PartBody? {
-        guard case .copyPart(let number, let id, _) = asked.operation else {
-            return part(of: .success(asked.operation), asked.head, asked.request, asked.signatures, dialect)
+    private func part(of keyRequest: StaticKeyRequest, _ dialect: any StoreDialect) -> PartBody? {
+        guard case .copyPart(let number, let id, _) = keyRequest.operation else {
+            return part(
+                of: .success(keyRequest.operation), keyRequest.head, keyRequest.request, keyRequest.signatures, dialect)
         }
         // The length is known when the source is open.
         let start = store.startPart(number, of: id, length: nil)
@@ -105,32 +107,33 @@ extension StoreHandler {
 
     /// Deletes an object; a missing one counts as deleted.
     private func delete(
-        _ claims: CredentialClaims, _ decision: AccessDecision, _ isThere: Bool, _ asked: StaticKeyRequest,
-        _ answers: StoreAnswers
+        _ claims: CredentialClaims, _ decision: AccessDecision, _ exists: Bool, _ keyRequest: StaticKeyRequest,
+        _ responses: StoreResponses
     ) throws -> HTTPResponse {
-        try asked.requireWrite()
+        try keyRequest.requireWrite()
         guard case .allowed = decision else {
             throw StoreError.uploadIsReadOnly
         }
-        let condition = try WriteCondition(asked.head.fields)
-        if isThere || !condition.isNone {
-            try store.delete(WritePermit(claims: claims, policy: policy, origin: asked.origin), condition)
+        let condition = try WriteCondition(keyRequest.head.fields)
+        if exists || !condition.isNone {
+            try store.delete(WritePermit(claims: claims, policy: policy, origin: keyRequest.origin), condition)
         }
-        return answers.empty(204)
+        return responses.empty(204)
     }
 
     private func append(
-        at position: Int64, _ access: StoreAccess, _ asked: StaticKeyRequest, _ answers: StoreAnswers
+        at position: Int64, _ access: StoreAccess, _ keyRequest: StaticKeyRequest, _ responses: StoreResponses
     ) throws -> HTTPDisposition {
         let permit = try access.requireWrite(policy)
-        let payload = try answers.dialect.payload(of: asked.request, asked.head.framing, asked.signatures)
+        let payload = try responses.dialect.payload(
+            of: keyRequest.request, keyRequest.head.framing, keyRequest.signatures)
         let append = try ObjectAppend(
-            store, permit: permit, at: position, payload, header: header(of: asked.request, answers.dialect))
-        return body(payload, answers, take: append.receive, leave: append.abandon) {
+            store, permit: permit, at: position, payload, header: header(of: keyRequest.request, responses.dialect))
+        return body(payload, responses, take: append.receive, leave: append.abandon) {
             let object = try append.finish()
             var fields: HTTPFields = ["x-oss-next-append-position": String(object.size), "ETag": object.etag]
-            fields = fields.appending(answers.dialect.fields(ofStored: object.crc64, object.checksum))
-            return answers.empty(200, fields)
+            fields = fields.appending(responses.dialect.fields(ofStored: object.crc64, object.checksum))
+            return responses.empty(200, fields)
         }
     }
 }

@@ -15,59 +15,59 @@ struct StoreHandler: HTTPRequestHandler {
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
         let known = proven.find(head)
         let dialect = known?.dialect ?? dialect(of: head)
-        var answers = StoreAnswers(head, dialect, origins: configuration.corsOrigins)
+        var responses = StoreResponses(head, dialect, origins: configuration.corsOrigins)
         head.notes.dialect = dialect.name
         if head.method == "OPTIONS", head.fields["access-control-request-method"] != nil {
             head.notes.operation = "Preflight"
-            return .respond(answers.preflight())
+            return .respond(responses.preflight())
         }
-        if head.method == "POST", let form = FormUpload(self, head, answers) { return .receive(form) }
+        if head.method == "POST", let form = FormUpload(self, head, responses) { return .receive(form) }
         do {
-            if let known { return try begin(head, again: known, answers) }
+            if let known { return try begin(head, again: known, responses) }
             let target = try RequestTarget(
                 head.target, host: head.fields["host"] ?? "", domains: configuration.bucketDomains)
             // Clients that look for the region ask without a signature.
-            answers.namesRegion =
+            responses.namesRegion =
                 target.bucket != nil && target.key == nil && (head.method == "HEAD" || dialect.etags == .s3)
             let request = SignedRequest(method: head.method, target: target, fields: head.fields)
             let authentication = try dialect.authentication(of: request)
             if (authentication.securityToken ?? "").isEmpty, let key = store.staticKey(id: authentication.accessKeyID) {
-                return try begin(head, request, authentication, by: key, answers)
+                return try begin(head, request, authentication, by: key, responses)
             }
             let (claims, secret) = try authentication.claims(
                 of: request, store, maximumClockSkew: configuration.maximumClockSkew)
-            head.notes.tell(of: claims)
+            head.notes.setCaller(claims)
             let signatures = authentication.chunkSignatures(secret)
             // Its errors are reported only to clients with valid credentials.
-            let asked = Result { () throws(StoreError) in try dialect.operation(of: request) }
-            let part = part(of: asked, head, request, signatures, dialect)
+            let parsed = Result { () throws(StoreError) in try dialect.operation(of: request) }
+            let part = part(of: parsed, head, request, signatures, dialect)
             let access = try StoreAccess(
                 claims, chunkSignatures: signatures, store: store, policy: policy, part: part?.start)
-            let operation = try asked.get()
+            let operation = try parsed.get()
             head.notes.operation = operation.name
             guard operation.isOfTemporaryCredentials else {
                 throw StoreError.notImplemented(operation.name, Self.needsStaticKey)
             }
             proven.remember(head, authentication, dialect, target, operation, claims)
-            return try perform(operation, head, request, access, answers, part: part)
+            return try perform(operation, head, request, access, responses, part: part)
         } catch {
-            return .respond(failed(error, answers))
+            return .respond(failed(error, responses))
         }
     }
 
     private func begin(
-        _ head: HTTPRequestHead, again known: ProvenRequest, _ answers: StoreAnswers
+        _ head: HTTPRequestHead, again known: ProvenRequest, _ responses: StoreResponses
     ) throws -> HTTPDisposition {
-        head.notes.tell(of: known.claims)
+        head.notes.setCaller(known.claims)
         head.notes.operation = known.operation.name
         try Authentication.requireUnexpired(known.expiresAt, at: store.clock.now())
         let access = try StoreAccess(known.claims, chunkSignatures: nil, store: store, policy: policy)
         let request = SignedRequest(method: head.method, target: known.target, fields: head.fields)
-        return try perform(known.operation, head, request, access, answers)
+        return try perform(known.operation, head, request, access, responses)
     }
 
     private func dialect(of head: HTTPRequestHead) -> any StoreDialect {
-        S3Dialect.isSpoken(by: head) ? S3Dialect(publicAuthority: configuration.publicAuthority) : OSSDialect()
+        S3Dialect.isUsed(by: head) ? S3Dialect(publicAuthority: configuration.publicAuthority) : OSSDialect()
     }
 
     /// Returns the body of the part to upload; `nil` for other operations.
@@ -84,9 +84,9 @@ struct StoreHandler: HTTPRequestHandler {
     /// - Parameter part: the part, if the operation uploads one.
     func perform(
         _ operation: StoreOperation, _ head: HTTPRequestHead, _ request: SignedRequest, _ access: StoreAccess,
-        _ answers: StoreAnswers, part: PartBody? = nil
+        _ responses: StoreResponses, part: PartBody? = nil
     ) throws -> HTTPDisposition {
-        let dialect = answers.dialect
+        let dialect = responses.dialect
         switch operation {
         case .getObject, .headObject:
             try access.requireRead()
@@ -94,33 +94,33 @@ struct StoreHandler: HTTPRequestHandler {
             return try store.withObject(access.claims) { object in
                 if operation == .getObject { try object.requireIntact() }
                 let part = try objectPart(of: object, request)
-                let asked = dialect.options(of: request)
-                return .respond(try answers.object(object, store, asked: asked, overrides, part: part))
+                let options = dialect.options(of: request)
+                return .respond(try responses.object(object, store, requestFields: options, overrides, part: part))
             }
         case .listParts(let id, let marker, let limit):
             try access.requireRead()
             let page = try store.listParts(id, access.claims, after: marker, limit: limit)
             return .respond(
-                answers.parts(page, of: id, request.target, access.claims, after: marker, limit: limit))
+                responses.parts(page, of: id, request.target, access.claims, after: marker, limit: limit))
         case .initiateMultipart(let checksum):
             let permit = try access.requireWrite(policy)
             let multipart = try store.initiateMultipart(permit, header(of: request, dialect), checksum: checksum)
-            return .respond(answers.initiated(multipart, request.target))
+            return .respond(responses.initiated(multipart, request.target))
         case .abortMultipart(let id):
             // 404 takes precedence over 403: a client without the response of its Complete sends this with any credentials.
             _ = try store.openMultipart(id, access.claims)
             _ = try access.requireWrite(policy)
             try store.abortMultipart(id, access.claims)
-            return .respond(answers.empty(204))
+            return .respond(responses.empty(204))
         case .putObject:
             let permit = try access.requireWrite(policy)
             let payload = try dialect.payload(of: request, head.framing, access.chunkSignatures)
             let put = try ObjectPut(
                 store, permit: permit, length: payload.length, checks: payload.checks,
                 header: try header(of: request, dialect))
-            return body(payload, answers, take: put.receive, leave: put.abandon) {
+            return body(payload, responses, take: put.receive, leave: put.abandon) {
                 let object = try put.finish()
-                return answers.stored(etag: object.etag, crc64: object.crc64, object.checksum)
+                return responses.stored(etag: object.etag, crc64: object.crc64, object.checksum)
             }
         case .uploadPart:
             // Uploads of parts are never cached as proven requests.
@@ -128,10 +128,10 @@ struct StoreHandler: HTTPRequestHandler {
             let permit = try access.requireWrite(policy)
             let payload = try part.payload.get()
             let upload = try PartUpload(store, permit: permit, start: part.start, checks: payload.checks)
-            return body(payload, answers, take: upload.receive, leave: upload.abandon) {
+            return body(payload, responses, take: upload.receive, leave: upload.abandon) {
                 let record = try upload.finish()
                 let etag = ETag.whole(md5: record.md5, dialect.etags)
-                return answers.stored(etag: etag, crc64: record.crc64, record.checksum)
+                return responses.stored(etag: etag, crc64: record.crc64, record.checksum)
             }
         case .completeMultipart(let id, let all, let expected):
             _ = try completed(id, access)
@@ -139,12 +139,12 @@ struct StoreHandler: HTTPRequestHandler {
             let document = try DocumentBody(
                 payload, store, maximumBytes: CompletionList.maximumBytes, for: access.claims.workOwner)
             let permit = WritePermit(claims: access.claims, policy: policy, origin: access.origin)
-            return body(payload, answers, take: document.receive, leave: {}) {
+            return body(payload, responses, take: document.receive, leave: {}) {
                 // It may have been aborted, or completed by another request, while the document arrived.
                 let done = try completed(id, access)
                 let list = all ? nil : try CompletionList(xml: document.finish())
-                if let done { return answers.completed(done) }
-                return answers.completed(
+                if let done { return responses.completed(done) }
+                return responses.completed(
                     try store.completeMultipart(id, list, permit, etags: dialect.etags, expected: expected))
             }
         case .appendObject, .copyObject, .copyPart, .deleteObject, .objectProperty, .putTags, .deleteTags, .postObject,
@@ -200,19 +200,19 @@ struct StoreHandler: HTTPRequestHandler {
     }
 
     func body(
-        _ payload: Payload, _ answers: StoreAnswers, take: @escaping (UnsafeRawBufferPointer) -> Void,
+        _ payload: Payload, _ responses: StoreResponses, take: @escaping (UnsafeRawBufferPointer) -> Void,
         leave: @escaping () -> Void, complete: @escaping () throws -> HTTPResponse
     ) -> HTTPDisposition {
-        let answer: (() throws -> HTTPResponse) -> HTTPResponse = { complete in
+        let respond: (() throws -> HTTPResponse) -> HTTPResponse = { complete in
             do {
                 return try complete()
             } catch {
-                return failed(error, answers)
+                return failed(error, responses)
             }
         }
         switch payload.framing {
         case .plain:
-            return .receive(StoreBody(take: take, complete: { answer(complete) }, leave: leave))
+            return .receive(StoreBody(take: take, complete: { respond(complete) }, leave: leave))
         case .chunks(let reader):
             var failure: (any Error)?
             return .receive(
@@ -222,7 +222,7 @@ struct StoreHandler: HTTPRequestHandler {
                         do { try reader.read(piece, take) } catch { failure = error }
                     },
                     complete: {
-                        answer {
+                        respond {
                             // An upload that the chunks end early is abandoned.
                             defer { leave() }
                             if let failure { throw failure }
@@ -233,7 +233,7 @@ struct StoreHandler: HTTPRequestHandler {
         }
     }
 
-    func failed(_ error: any Error, _ answers: StoreAnswers) -> HTTPResponse {
+    func failed(_ error: any Error, _ responses: StoreResponses) -> HTTPResponse {
         let failure = StoreError(error)
         switch failure.code {
         case .quotaExceeded: configuration.daemon.metrics.limitReached("quota")
@@ -243,24 +243,24 @@ struct StoreHandler: HTTPRequestHandler {
         // Another request of the same client came in between.
         case _ where error is WritesInFlight.Revoked: break
         case _ where failure.code.status >= 500:
-            answers.log(log).write("a request to the object store failed", ["error": "\(error)"], level: .error)
+            responses.log(log).write("a request to the object store failed", ["error": "\(error)"], level: .error)
         default: break
         }
-        return answers.error(failure)
+        return responses.error(failure)
     }
 }
 
 extension HTTPRequestNotes {
     /// Notes whose credentials prove a request, and waits until the server may work for them.
-    fileprivate func tell(of claims: CredentialClaims) {
+    fileprivate func setCaller(_ claims: CredentialClaims) {
         target = claims.target
-        tell(of: claims.subject, owner: claims.workOwner)
+        setCaller(claims.subject, owner: claims.workOwner)
     }
 
     /// Notes that a request is proven by a static key, and waits until the server may work for it.
-    func tell(of key: StaticKey) { tell(of: .staticKey(id: key.id), owner: .staticKey(key.id)) }
+    func setCaller(_ key: StaticKey) { setCaller(.staticKey(id: key.id), owner: .staticKey(key.id)) }
 
-    private func tell(of subject: CredentialClaims.Subject, owner: WorkOwner) {
+    private func setCaller(_ subject: CredentialClaims.Subject, owner: WorkOwner) {
         principal = subject.name
         works(for: owner)
     }

@@ -48,7 +48,7 @@ actor DeliveryRecorder {
             do {
                 try await database.write(for: nil) { [metrics] connection in
                     let records = EventRecords(connection)
-                    for result in results { try records.settle(result) }
+                    for result in results { try records.record(result) }
                     connection.afterCommit {
                         for result in results { metrics.note(result.outcome, of: result.webhook) }
                     }

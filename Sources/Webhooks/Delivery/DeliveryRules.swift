@@ -9,7 +9,7 @@ struct DeliveryRules: Sendable {
     let policy: RetryPolicy
 
     init(_ configuration: WebhooksConfiguration) {
-        var policy = RetryPolicy(patience: configuration.patience)
+        var policy = RetryPolicy(retryDuration: configuration.retryDuration)
         policy.base = .seconds(1)
         policy.cap = configuration.longestRetry
         // Only the time limits retries, since an attempt costs little.
@@ -18,15 +18,15 @@ struct DeliveryRules: Sendable {
     }
 
     /// - Parameters:
-    ///   - answer: the status and the earliest time for a retry, in seconds; or the reason why there was no response.
+    ///   - result: the status and the earliest time for a retry, in seconds; or the reason why there was no response.
     ///   - random: 0 to 1.
     func outcome(
-        of answer: Result<(status: Int, retryAfter: Int64?), TransferFailure>, for delivery: Delivery, at now: UnixTime,
+        of result: Result<(status: Int, retryAfter: Int64?), TransferFailure>, for delivery: Delivery, at now: UnixTime,
         random: Double
     ) -> DeliveryOutcome {
         let reason: String
         var least: Duration?
-        switch answer {
+        switch result {
         case .success((200..<300, _)): return .delivered
         case .success((300..<400, _)):
             reason = "the webhook answered with a redirect, which the gateway does not follow"

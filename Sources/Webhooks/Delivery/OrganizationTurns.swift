@@ -35,7 +35,7 @@ struct OrganizationTurns: Sendable {
     }
 
     /// Ends a request; its result is not recorded yet.
-    mutating func answer(_ delivery: Delivery) { Self.remove(delivery.organizationID, from: &requests) }
+    mutating func endRequest(_ delivery: Delivery) { Self.remove(delivery.organizationID, from: &requests) }
 
     /// Ends a delivery whose request ended before.
     mutating func end(_ delivery: Delivery) {

@@ -2,7 +2,7 @@
 /// wait. Pure.
 struct WebhookPace: Sendable, Hashable {
     /// The number of consecutive failed attempts, of any events, after which the receiver counts as down.
-    private static let patience = 10
+    private static let failureLimit = 10
     private static let longestPause = Duration.seconds(30)
 
     private let concurrency: Int
@@ -16,13 +16,13 @@ struct WebhookPace: Sendable, Hashable {
 
     mutating func failed() { failures += 1 }
 
-    var isDown: Bool { failures >= Self.patience }
+    var isDown: Bool { failures >= Self.failureLimit }
 
     /// The number of parallel requests.
     var slots: Int { isDown ? 1 : concurrency }
 
     /// The pause between the end of an attempt and the beginning of the next.
     var pause: Duration {
-        isDown ? min(Self.longestPause, .seconds(1 << min(failures - Self.patience, 8))) : .zero
+        isDown ? min(Self.longestPause, .seconds(1 << min(failures - Self.failureLimit, 8))) : .zero
     }
 }

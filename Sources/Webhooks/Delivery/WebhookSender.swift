@@ -12,7 +12,7 @@ actor WebhookSender {
     /// The pause after an error of the database.
     private static let pause = Duration.seconds(1)
     /// The number of bytes of a response that are received; they are not used.
-    private static let longestAnswer = 64 << 10
+    private static let maximumResponseBytes = 64 << 10
     /// The largest number of deliveries that are being sent or recorded, if the database is slower than the receiver.
     private static let mostInProgress = 256
 
@@ -29,7 +29,7 @@ actor WebhookSender {
     private var idle: [HTTPConnection]
     private var turns: OrganizationTurns
     /// The time before which nothing begins, because the receiver is down.
-    private var quietUntil = ContinuousClock.now
+    private var pausedUntil = ContinuousClock.now
     /// The time before which nothing begins, because results cannot be recorded, so that events would be sent again.
     private var unrecordableUntil = ContinuousClock.now
 
@@ -69,7 +69,7 @@ actor WebhookSender {
     /// Returns the deliveries to begin now, each with its own connection, and the time until there may be more; `nil` = until a
     /// notification.
     private func takeDue() async -> (begun: [(Delivery, HTTPConnection)], wait: Duration?) {
-        let quiet = max(quietUntil, unrecordableUntil) - .now
+        let quiet = max(pausedUntil, unrecordableUntil) - .now
         if quiet > .zero { return ([], quiet) }
         // The end of an attempt, and of a record, notifies.
         let free = min(pace.slots - (requests - idle.count), Self.mostInProgress - turns.count)
@@ -91,20 +91,20 @@ actor WebhookSender {
     }
 
     private func deliver(_ delivery: Delivery, over connection: HTTPConnection) async {
-        let answer = await send(delivery, over: connection)
+        let result = await send(delivery, over: connection)
         idle.append(connection)
-        turns.answer(delivery)
+        turns.endRequest(delivery)
         // A request that was cancelled has no result: its event is still due at the next start.
-        if let answer { await record(answer, of: delivery) }
+        if let result { await record(result, of: delivery) }
         turns.end(delivery)
         signal.notify()
     }
 
     private func record(
-        _ answer: Result<(status: Int, retryAfter: Int64?), TransferFailure>, of delivery: Delivery
+        _ result: Result<(status: Int, retryAfter: Int64?), TransferFailure>, of delivery: Delivery
     ) async {
         let now = clock.now()
-        let outcome = rules.outcome(of: answer, for: delivery, at: now, random: .random(in: 0...1))
+        let outcome = rules.outcome(of: result, for: delivery, at: now, random: .random(in: 0...1))
         pace(after: outcome)
         signal.notify()
         do {
@@ -132,7 +132,7 @@ actor WebhookSender {
         do {
             let reply = try await connection.exchange(
                 HTTPRequest("POST", webhook.url, fields: fields, body: .bytes(body)),
-                receiver: .passingOver(atMost: Self.longestAnswer))
+                receiver: .passingOver(atMost: Self.maximumResponseBytes))
             return .success((reply.status, reply.fields["retry-after"].flatMap { Int64($0) }))
         } catch is CancellationError {
             return nil
@@ -146,7 +146,7 @@ actor WebhookSender {
         case .delivered: pace.succeeded()
         case .retry, .dead: pace.failed()
         }
-        quietUntil = .now + pace.pause
+        pausedUntil = .now + pace.pause
     }
 }
 

@@ -143,7 +143,7 @@ enum HTTP2Library {
         case NGHTTP2_HEADERS where endsStream, NGHTTP2_DATA where endsStream:
             guard nghttp2_session_check_server_session(handle) != 0,
                 let stream = HTTP2Session.stream(handle, header.stream_id), !stream.hasReceivedEnd,
-                !stream.lingers
+                !stream.mayReceiveAfterResponse
             else { return }
             // The response is complete: the client need not send the rest of its request (RFC 9113, section 8.1).
             nghttp2_submit_rst_stream(

@@ -105,7 +105,7 @@ public final class HTTP2Session {
                 }
             }
             if head.type == UInt8(NGHTTP2_RST_STREAM.rawValue) { isAfterReset = true }
-            guard head.type == UInt8(NGHTTP2_DATA.rawValue), isAfterReset || isGone(head.stream) else { continue }
+            guard head.type == UInt8(NGHTTP2_DATA.rawValue), isAfterReset || wasClosed(head.stream) else { continue }
             // nghttp2 silently skips DATA on a closed stream (RFC 9113, section 5.1). Whether the stream is closed is known after
             // all earlier bytes were processed.
             isAfterReset = false
@@ -260,7 +260,7 @@ public final class HTTP2Session {
     }
 
     /// Whether the stream was opened and is now closed.
-    private func isGone(_ id: Int32) -> Bool {
+    private func wasClosed(_ id: Int32) -> Bool {
         id <= opened?.last ?? 0 && Self.stream(session, id) == nil
     }
 

@@ -12,7 +12,7 @@ open class HTTP2Stream {
     public internal(set) final var hasReceivedEnd = false
     /// Server: whether the client may continue with its request after the response is complete. If not, the stream is then reset
     /// (RFC 9113, section 8.1), which some clients take for a failure: curl 7.88 shows no response at all.
-    public final var lingers = false
+    public final var mayReceiveAfterResponse = false
     /// The neighbors in the session's list of open streams.
     final var next: HTTP2Stream?
     final unowned(unsafe) var previous: HTTP2Stream?  // the session clears it

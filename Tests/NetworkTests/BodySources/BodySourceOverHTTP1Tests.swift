@@ -42,10 +42,10 @@ import ThreadCalls
     }
 
     private func get(_ client: RawConnection, _ method: String = "GET", _ fields: String = "") throws
-        -> RawConnection.Answer
+        -> RawConnection.Response
     {
         try client.send("\(method) /v1/bodies/a:stream HTTP/1.1\r\nHost: h\r\n\(fields)\r\n")
-        return try client.answer(toHead: true)
+        return try client.response(toHead: true)
     }
 
     @Test(arguments: [1_000_000, nil])
@@ -53,9 +53,9 @@ import ThreadCalls
         try withDaemon(TestSource.Plan(announced: announced)) { daemon in
             let client = try RawConnection(port: daemon.port)
             for _ in 0..<2 {
-                let answer = try get(client)
-                #expect(answer.status == 200)
-                #expect(answer.fields["content-length"] == announced.map(String.init))
+                let response = try get(client)
+                #expect(response.status == 200)
+                #expect(response.fields["content-length"] == announced.map(String.init))
                 let body = try announced.map { try client.body($0) } ?? client.chunkedBody()
                 #expect(body.count == 1_000_000 && body.areOfSource)
                 try method.waitForEnd()
@@ -70,9 +70,9 @@ import ThreadCalls
     func bytesOfAFileAreSentInTheirPlace(file: Range<Int>) throws {
         try withDaemon(TestSource.Plan(announced: 1_000_000, file: file)) { daemon in
             let client = try RawConnection(port: daemon.port)
-            let answer = try get(client)
-            #expect(answer.status == 200 && answer.fields["content-length"] == "1000000")
-            #expect(answer.fields["connection"]?.lowercased() == "close")
+            let response = try get(client)
+            #expect(response.status == 200 && response.fields["content-length"] == "1000000")
+            #expect(response.fields["connection"]?.lowercased() == "close")
             let body = try client.rest()
             #expect(body.count == 1_000_000 && body.areOfSource)
             try method.waitForEnd()
@@ -195,8 +195,8 @@ import ThreadCalls
         let (failure, announced, size) = lengths
         try withDaemon(TestSource.Plan(size: size, announced: announced, failure: failure, file: file)) { daemon in
             let client = try RawConnection(port: daemon.port)
-            let answer = try get(client)
-            #expect(answer.status == 200 && answer.fields["content-length"] == "\(announced)")
+            let response = try get(client)
+            #expect(response.status == 200 && response.fields["content-length"] == "\(announced)")
             let body = try client.rest()
             #expect(body.count < announced && body.areOfSource)
             try method.waitForEnd()
@@ -208,8 +208,8 @@ import ThreadCalls
     @Test(arguments: [0, 300_000, 1_000_000]) func incompleteResponseHasNoLastChunk(failure: Int) throws {
         try withDaemon(TestSource.Plan(failure: failure)) { daemon in
             let client = try RawConnection(port: daemon.port)
-            let answer = try get(client)
-            #expect(answer.status == 200 && answer.fields["transfer-encoding"] == "chunked")
+            let response = try get(client)
+            #expect(response.status == 200 && response.fields["transfer-encoding"] == "chunked")
             #expect(throws: RawConnection.Failure.self) { try client.chunkedBody() }
             #expect(client.isClosed())
             try method.waitForEnd()
@@ -221,9 +221,9 @@ import ThreadCalls
         try withDaemon(TestSource.Plan(announced: 1_000_000)) { daemon in
             let client = try RawConnection(port: daemon.port)
             for _ in 0..<2 {
-                let answer = try get(client, "HEAD")
-                #expect(answer.status == 405)
-                #expect(answer.fields["allow"] == "GET, OPTIONS")
+                let response = try get(client, "HEAD")
+                #expect(response.status == 405)
+                #expect(response.fields["allow"] == "GET, OPTIONS")
             }
             #expect(method.record.counts.reads == 0)
         }

@@ -64,7 +64,7 @@ private struct EchoHandler: HTTPRequestHandler {
         for _ in 0..<2 {
             let client = try RawConnection(port: daemon.port)
             try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-            #expect(try client.answer().fields["x-niceness"] == "\(max(ThreadPriority.current, niceness))")
+            #expect(try client.response().fields["x-niceness"] == "\(max(ThreadPriority.current, niceness))")
         }
     }
 
@@ -74,11 +74,11 @@ private struct EchoHandler: HTTPRequestHandler {
         let client = try RawConnection(port: daemon.port)
         for target in ["/a%2Fb%00c?x=%41&y", "//x/%zz/"] {
             try client.send("GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n")
-            let answer = try client.answer()
-            #expect(answer.status == 200)
-            #expect(answer.fields["x-target"] == target)
-            #expect(answer.fields["x-peer"] == "127.0.0.1")
-            #expect(answer.text == "hello")
+            let response = try client.response()
+            #expect(response.status == 200)
+            #expect(response.fields["x-target"] == target)
+            #expect(response.fields["x-peer"] == "127.0.0.1")
+            #expect(response.text == "hello")
         }
     }
 
@@ -93,9 +93,9 @@ private struct EchoHandler: HTTPRequestHandler {
         let client = try RawConnection(port: daemon.port)
         for _ in 0..<2 {
             try client.send("GET \(target) HTTP/1.1\r\n\(field)\r\n\r\n")
-            let answer = try client.answer()
-            #expect(answer.status == 200)
-            #expect(answer.fields["x-target"] == path && answer.fields["x-host"] == host)
+            let response = try client.response()
+            #expect(response.status == 200)
+            #expect(response.fields["x-target"] == path && response.fields["x-host"] == host)
         }
     }
 
@@ -105,7 +105,7 @@ private struct EchoHandler: HTTPRequestHandler {
         defer { daemon.stop(drainingFor: .seconds(1)) }
         let client = try RawConnection(port: daemon.port)
         try client.send("GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n")
-        #expect(try client.answer().status == 400)
+        #expect(try client.response().status == 400)
         #expect(client.isClosed())
     }
 
@@ -114,7 +114,7 @@ private struct EchoHandler: HTTPRequestHandler {
         defer { daemon.stop(drainingFor: .seconds(1)) }
         let client = try RawConnection(port: daemon.port)
         try client.send("PUT / HTTP/1.1\r\nHost: h\r\nExpect:\r\nContent-Length: 4\r\n\r\ndata")
-        #expect(try client.answer().text == "data")
+        #expect(try client.response().text == "data")
     }
 
     @Test func unauthorizedResponseHasAChallenge() throws {
@@ -122,8 +122,8 @@ private struct EchoHandler: HTTPRequestHandler {
         defer { daemon.stop(drainingFor: .seconds(1)) }
         let client = try RawConnection(port: daemon.port)
         try client.send("GET /secret HTTP/1.1\r\nHost: h\r\n\r\n")
-        let answer = try client.answer()
-        #expect(answer.status == 401 && answer.fields["www-authenticate"] == "Bearer")
+        let response = try client.response()
+        #expect(response.status == 401 && response.fields["www-authenticate"] == "Bearer")
     }
 
     @Test func bulkDataMayTakeLongerThanOtherBodies() throws {
@@ -132,7 +132,7 @@ private struct EchoHandler: HTTPRequestHandler {
         let bulk = try RawConnection(port: daemon.port)
         try bulk.send("PUT /bulk HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\n")
         try bulk.send("data")
-        #expect(try bulk.answer().text == "data")
+        #expect(try bulk.response().text == "data")
         let other = try RawConnection(port: daemon.port)
         try other.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\n")
         try other.send("data")
@@ -145,7 +145,7 @@ private struct EchoHandler: HTTPRequestHandler {
         #expect(daemon.host == "::1")
         let client = try RawConnection(host: "::1", port: daemon.port)
         try client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-        #expect(try client.answer().fields["x-peer"] == "::1")
+        #expect(try client.response().fields["x-peer"] == "::1")
     }
 
     @Test func bodyArrivesInPieces() throws {
@@ -155,12 +155,12 @@ private struct EchoHandler: HTTPRequestHandler {
         let body = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         try client.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: \(body.count)\r\n\r\n")
         try client.send(body)
-        #expect(try client.answer().body == body)
+        #expect(try client.response().body == body)
         try client.send(
             "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
-        #expect(try client.answer().text == "abcde")
+        #expect(try client.response().text == "abcde")
         try client.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n")
-        #expect(try client.answer().status == 200)
+        #expect(try client.response().status == 200)
     }
 
     @Test func refusesBefore100Continue() throws {
@@ -168,13 +168,13 @@ private struct EchoHandler: HTTPRequestHandler {
         defer { daemon.stop(drainingFor: .seconds(1)) }
         let client = try RawConnection(port: daemon.port)
         try client.send("PUT /refuse HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
-        #expect(try client.answer().status == 403)
+        #expect(try client.response().status == 403)
 
         let willing = try RawConnection(port: daemon.port)
         try willing.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
-        #expect(try willing.answer().status == 100)
+        #expect(try willing.response().status == 100)
         try willing.send("12345")
-        #expect(try willing.answer().text == "12345")
+        #expect(try willing.response().text == "12345")
     }
 
     @Test func readsARefusedBodySoThatTheAnswerArrives() throws {
@@ -183,12 +183,12 @@ private struct EchoHandler: HTTPRequestHandler {
         let client = try RawConnection(port: daemon.port)
         try client.send("PUT /refuse HTTP/1.1\r\nHost: h\r\nContent-Length: \(4 << 20)\r\n\r\n")
         try client.send([UInt8](repeating: 7, count: 4 << 20))
-        #expect(try client.answer().text == "no")
+        #expect(try client.response().text == "no")
         try client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-        #expect(try client.answer().status == 200)
+        #expect(try client.response().status == 200)
 
         try client.send("PUT /refuse HTTP/1.1\r\nHost: h\r\nContent-Length: \(4 << 20 + 1)\r\n\r\n")
-        #expect(try client.answer().status == 403)
+        #expect(try client.response().status == 403)
         #expect(client.isClosed())
     }
 
@@ -204,7 +204,7 @@ private struct EchoHandler: HTTPRequestHandler {
         defer { daemon.stop(drainingFor: .seconds(1)) }
         let client = try RawConnection(port: daemon.port)
         try client.send("PUT / HTTP/1.1\r\nHost: h\r\n\(lines)\r\n\r\n")
-        #expect(try client.answer().status == 400)
+        #expect(try client.response().status == 400)
         #expect(client.isClosed())
     }
 
@@ -213,13 +213,13 @@ private struct EchoHandler: HTTPRequestHandler {
         defer { daemon.stop(drainingFor: .seconds(1)) }
         let client = try RawConnection(port: daemon.port)
         try client.send("GET /file HTTP/1.1\r\nHost: h\r\n\r\n")
-        #expect(try client.answer().text == "ELF")
+        #expect(try client.response().text == "ELF")
         try client.send("HEAD /file HTTP/1.1\r\nHost: h\r\n\r\n")
-        let head = try client.answer(toHead: true)
+        let head = try client.response(toHead: true)
         #expect(head.status == 206)
         #expect(head.fields["content-length"] == "3")
         try client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-        #expect(try client.answer().text == "hello")
+        #expect(try client.response().text == "hello")
     }
 
     @Test func tellsTheSinkThatTheClientLeft() throws {
@@ -236,7 +236,7 @@ private struct EchoHandler: HTTPRequestHandler {
         let daemon = try start()
         let idle = try RawConnection(port: daemon.port)
         try idle.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-        _ = try idle.answer()
+        _ = try idle.response()
         daemon.stop(drainingFor: .seconds(5))
         #expect(idle.isClosed())
         let again = try HTTPDaemon(host: "127.0.0.1", port: daemon.port, handler: handler)

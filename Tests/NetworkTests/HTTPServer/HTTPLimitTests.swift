@@ -85,7 +85,7 @@ import Testing
         defer { daemon.stop(drainingFor: .zero) }
         let client = try RawConnection(port: daemon.port)
         try client.send("GET / HT")
-        #expect(throws: RawConnection.Failure.self) { try client.answer() }
+        #expect(throws: RawConnection.Failure.self) { try client.response() }
         await waitForSlowClientToBeCut(daemon)
     }
 
@@ -94,7 +94,7 @@ import Testing
         defer { daemon.stop(drainingFor: .zero) }
         let client = try RawConnection(port: daemon.port)
         try client.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\nsome of it")
-        #expect(throws: RawConnection.Failure.self) { try client.answer() }
+        #expect(throws: RawConnection.Failure.self) { try client.response() }
         await waitForSlowClientToBeCut(daemon)
     }
 
@@ -104,7 +104,7 @@ import Testing
         let client = try RawConnection(port: daemon.port)
         try client.send("GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n")
         await waitForSlowClientToBeCut(daemon)
-        #expect(throws: RawConnection.Failure.self) { try client.answer() }
+        #expect(throws: RawConnection.Failure.self) { try client.response() }
     }
 
     @Test(arguments: ["/", "/pieces"]) func answerOfWhichNothingIsReadEndsAfterTheIdleTime(target: String) async throws
@@ -117,7 +117,7 @@ import Testing
         let client = try RawConnection(port: daemon.port, receiveBuffer: 64 << 10)
         try client.send("GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n")
         await wait(for: daemon) { $0.accepted == 1 && $0.open == 0 }
-        #expect(throws: RawConnection.Failure.self) { try client.answer() }
+        #expect(throws: RawConnection.Failure.self) { try client.response() }
     }
 
     @Test func quickAndSilentClientsAreNotCutOff() async throws {
@@ -130,7 +130,7 @@ import Testing
         await waitForSlowClientToBeCut(daemon)
         for client in [silent, quick] {
             try client.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc")
-            #expect(try client.answer().status == 200)
+            #expect(try client.response().status == 200)
         }
     }
 
@@ -139,7 +139,7 @@ import Testing
         defer { daemon.stop(drainingFor: .zero) }
         func ask(_ client: RawConnection) throws -> Int {
             try client.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\na")
-            return try client.answer().status
+            return try client.response().status
         }
         var clients = [try RawConnection(port: daemon.port), try RawConnection(port: daemon.port)]
         for client in clients { #expect(try ask(client) == 200) }

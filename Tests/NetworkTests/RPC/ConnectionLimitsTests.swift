@@ -16,17 +16,17 @@ import Testing
     }
 
     @Test func aShortageIsToldOncePerEpisode() {
-        let told = Told()
-        let shortage = DescriptorShortage { told.count += 1 }
+        let reports = Reports()
+        let shortage = DescriptorShortage { reports.count += 1 }
         let start = ContinuousClock.now
         for second in [0, 1, 50, 100] { shortage.noted(at: start + .seconds(second)) }
-        #expect(told.count == 1)
+        #expect(reports.count == 1)
         shortage.noted(at: start + .seconds(161))
-        #expect(told.count == 2)
+        #expect(reports.count == 2)
     }
 
     /// Counts notifications. Sendable: used by one thread.
-    private final class Told: @unchecked Sendable {
+    private final class Reports: @unchecked Sendable {
         var count = 0
     }
 }

@@ -51,11 +51,11 @@ import WireTesting
         try withDaemon { daemon in
             let client = try RawConnection(port: daemon.port)
             try client.send(get("/v1/bodies/a:pieces?count=\(pieces)&fails=true"))
-            #expect(try client.answer().status == 200)
+            #expect(try client.response().status == 200)
             #expect(throws: (any Error).self) { try client.chunkedBody() }
             let whole = try RawConnection(port: daemon.port)
             try whole.send(get("/v1/bodies/a:pieces?count=20"))
-            #expect(try whole.answer().status == 200)
+            #expect(try whole.response().status == 200)
             #expect(try whole.chunkedBody().count == 2_000_000)
         }
     }
@@ -65,11 +65,11 @@ import WireTesting
             let client = try RawConnection(port: daemon.port)
             for _ in 0..<2 {
                 try client.send(get("/v1/bodies/abc", "HEAD"))
-                let head = try client.answer(toHead: true)
+                let head = try client.response(toHead: true)
                 #expect(head.status == 200 && head.fields["content-length"] == "3")
             }
             try client.send(get("/v1/bodies/abc"))
-            #expect(try client.answer().text == "abc")
+            #expect(try client.response().text == "abc")
         }
     }
 
@@ -81,7 +81,7 @@ import WireTesting
             try client.send(
                 "POST /v1/bodies/a HTTP/1.1\r\nHost: h\r\nContent-Type: video/mp4\r\nContent-Length: \(size)\r\n\r\n")
             try client.send([UInt8](repeating: 0x62, count: size))
-            #expect(try client.answer().text == #"{"size":"\#(size)"}"#)
+            #expect(try client.response().text == #"{"size":"\#(size)"}"#)
         }
     }
 }

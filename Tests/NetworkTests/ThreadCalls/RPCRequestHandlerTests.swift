@@ -102,19 +102,19 @@ import Wire
             let body = #"{"service":"hi"}"#
             for _ in 0..<3 {
                 try client.send(post("Echo", length: body.utf8.count) + body)
-                let answer = try client.answer()
-                #expect(answer.status == 200)
-                #expect(answer.text == body)
-                #expect(answer.fields["content-length"] == "\(body.utf8.count)")
-                #expect(answer.fields["x-peer"] == "127.0.0.1")
+                let response = try client.response()
+                #expect(response.status == 200)
+                #expect(response.text == body)
+                #expect(response.fields["content-length"] == "\(body.utf8.count)")
+                #expect(response.fields["x-peer"] == "127.0.0.1")
             }
             let chunks = "5\r\n{\"ser\r\nb\r\nvice\":\"hi\"}\r\n0\r\n\r\n"
             try client.send(
                 "POST /test.Service/Echo HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n"
                     + "Transfer-Encoding: chunked\r\n\r\n\(chunks)")
-            #expect(try client.answer().text == body)
+            #expect(try client.response().text == body)
             try client.send("GET /test.Service/Echo?encoding=json&message=%7B%7D HTTP/1.1\r\nHost: h\r\n\r\n")
-            #expect(try client.answer().text == "{}")
+            #expect(try client.response().text == "{}")
         }
     }
 
@@ -124,7 +124,7 @@ import Wire
             let client = try RawConnection(port: daemon.port)
             try client.send(post("Echo", "Content-Type: application/proto", length: large.encodedSize))
             try client.send(large.encoded())
-            #expect(try client.answer().status == 200)
+            #expect(try client.response().status == 200)
             #expect(try client.chunkedBody() == large.encoded())
         }
     }
@@ -134,7 +134,7 @@ import Wire
         try withDaemon { daemon in
             let client = try RawConnection(port: daemon.port)
             try client.send("GET /test.Service/Echo?encoding=json&message=%7B%7D HTTP/1.1\r\n\(host)\r\n\r\n")
-            #expect(try client.answer().status == 400)
+            #expect(try client.response().status == 400)
             #expect(client.isClosed())
         }
     }
@@ -146,7 +146,7 @@ import Wire
                 "Content-Type: application/json\r\nConnection: keep-alive, X-Hop\r\nX-Hop: 1\r\nTE: gzip\r\n"
                 + "Keep-Alive: 5\r\nX-Stays: 1"
             try client.send(post("Echo", fields, length: 2) + "{}")
-            #expect(try client.answer().fields["x-seen"] == "x-stays")
+            #expect(try client.response().fields["x-seen"] == "x-stays")
         }
     }
 
@@ -162,9 +162,9 @@ import Wire
             let client = try RawConnection(port: daemon.port)
             try client.send("\(line) HTTP/1.1\r\nHost: h\r\n\(field)\r\n\r\n")
             let isHead = line.hasPrefix("HEAD")
-            let answer = try client.answer(toHead: isHead)
-            #expect(answer.status == status)
-            #expect(isHead || answer.status == 400 || answer.text.hasPrefix(#"{"code":""#))
+            let response = try client.response(toHead: isHead)
+            #expect(response.status == status)
+            #expect(isHead || response.status == 400 || response.text.hasPrefix(#"{"code":""#))
         }
     }
 
@@ -174,13 +174,13 @@ import Wire
             let body = [UInt8](repeating: 0x20, count: 8 << 20)
             try client.send(post("Echo", length: body.count))
             try client.send(body)
-            #expect(try client.answer().status == 429)
+            #expect(try client.response().status == 429)
             #expect(try ends.next() == .resourceExhausted)
             // The body is longer than the server reads for the sake of the response.
             try client.send(post("Echo", length: 4 * body.count))
             #expect(throws: RawConnection.Failure.self) {
                 for _ in 0..<4 { try client.send(body) }
-                _ = try client.answer()
+                _ = try client.response()
             }
         }
     }
@@ -203,7 +203,7 @@ import Wire
             try client.send(post("Fill", "Content-Type: application/connect+json", length: 2 * request.count))
             try started.waitForSignal()
             for _ in 0..<2 { try client.send(request) }
-            #expect(try client.answer().status == 200)
+            #expect(try client.response().status == 200)
             #expect(try ends.next() == .ok)
         }
     }
@@ -238,9 +238,9 @@ import Wire
                 let request = frame(Array(#"{"service":"hi"}"#.utf8))
                 try client.send(post("Pour", "Content-Type: application/connect+json", length: request.count))
                 try client.send(request)
-                let answer = try client.answer()
-                #expect(answer.status == 200)
-                #expect(answer.fields["transfer-encoding"] == "chunked")
+                let response = try client.response()
+                #expect(response.status == 200)
+                #expect(response.fields["transfer-encoding"] == "chunked")
                 #expect(!client.isClosed())
             }
             #expect(try ends.next() == .cancelled)
@@ -254,7 +254,7 @@ import Wire
             try started.waitForSignal()
             let stop = TestThread { daemon.stop(drainingFor: .seconds(10)) }
             gate.continuation.yield()
-            #expect(try client.answer().text == "{}")
+            #expect(try client.response().text == "{}")
             #expect(client.isClosed())
             try stop.join()
         }

@@ -64,7 +64,7 @@ import Wire
         open(Self.count)
         for number in 0..<50 { send("\(number)", padding: 10_000) }
         finish()
-        await loop.answer()
+        await loop.probe()
         // The call itself keeps 64 KiB of messages and as much undecoded input, each exceeded by at most one message.
         #expect(progress.take { $0.unsent } > 340_000)
         gate.continuation.yield()
@@ -81,15 +81,15 @@ import Wire
         finish()
         // Until the handler waits.
         // Pieces are not divided.
-        while waitingBytes <= 256 << 10 - 10_100 { await loop.answer() }
-        for _ in 0..<3 { await loop.answer() }
+        while waitingBytes <= 256 << 10 - 10_100 { await loop.probe() }
+        for _ in 0..<3 { await loop.probe() }
         #expect(waitingBytes <= 256 << 10)
         let waiting = server.metrics.snapshot.responseBytes
         #expect(waiting > 0 && waiting < 128 << 10)
         #expect(server.metrics.snapshot.connectionsOpen == 1)
         loop.run { [stream] in stream.cancel() }
         #expect(progress.wait(socket: -1) { $0.end != nil })
-        while server.metrics.snapshot.handlers > 0 { await loop.answer() }
+        while server.metrics.snapshot.handlers > 0 { await loop.probe() }
         #expect(server.metrics.snapshot.responseBytes == 0)
         #expect(server.metrics.snapshot.connectionsOpen == 0)
     }

@@ -56,7 +56,7 @@ final class MemoryEngine: ObjectEngine {
         }
     }
 
-    func settle(_ fileID: String) { pending.withLock { _ = $0.remove(fileID) } }
+    func resolve(_ fileID: String) { pending.withLock { _ = $0.remove(fileID) } }
     func keep(_ fileID: String) {}
     func seal(_ fileID: String) { files.withLock { $0[fileID]?.isFinished = true } }
 

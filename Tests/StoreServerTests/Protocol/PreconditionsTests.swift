@@ -49,14 +49,14 @@ import Testing
             (["if-unmodified-since": before, "if-modified-since": same], .failed),
         ] as [([String: String], Preconditions.Outcome)])
     func preconditionsDecideInTheOrderOfTheSpecification(fields: [String: String], outcome: Preconditions.Outcome) {
-        var asked = HTTPFields()
-        for (name, value) in fields { asked.append(name, value) }
-        #expect(Preconditions(asked).outcome(etag: Self.etag, lastModified: Self.stored) == outcome)
+        var requestFields = HTTPFields()
+        for (name, value) in fields { requestFields.append(name, value) }
+        #expect(Preconditions(requestFields).outcome(etag: Self.etag, lastModified: Self.stored) == outcome)
     }
 
     @Test func repeatedPreconditionFieldsAreJoined() {
-        let asked: HTTPFields = ["If-None-Match": "\"a\"", "if-none-match": Self.etag]
-        #expect(Preconditions(asked).outcome(etag: Self.etag, lastModified: Self.stored) == .notModified)
+        let requestFields: HTTPFields = ["If-None-Match": "\"a\"", "if-none-match": Self.etag]
+        #expect(Preconditions(requestFields).outcome(etag: Self.etag, lastModified: Self.stored) == .notModified)
     }
 
     @Test func answersWithoutBody() throws {
@@ -82,9 +82,9 @@ import Testing
         let etag = try #require(client.put(content(10)).fields["etag"])
         let connection = try RawConnection(port: client.port)
         try connection.send(client.head("GET", length: nil, fields: ["If-None-Match": etag]))
-        #expect(try connection.answer().status == 304)
+        #expect(try connection.response().status == 304)
         try connection.send(client.head("GET", length: nil))
-        #expect(try connection.answer().body == content(10))
+        #expect(try connection.response().body == content(10))
     }
 
     @Test func saysWhatFailed() throws {
@@ -103,7 +103,7 @@ import Testing
         let client = store.client()
         let body = content(1000)
         let etag = try #require(client.put(body).fields["etag"])
-        func get(_ condition: String, range: String = "bytes=1-2") throws -> RawConnection.Answer {
+        func get(_ condition: String, range: String = "bytes=1-2") throws -> RawConnection.Response {
             try client.send("GET", fields: ["Range": range, "If-Range": condition])
         }
         let part = try get(etag)

@@ -29,7 +29,7 @@ import Testing
     private func putChunks(
         _ client: StoreClient, _ body: [UInt8], trailer: String, announced: String? = "x-amz-checksum-crc32",
         length: Int? = nil
-    ) throws -> RawConnection.Answer {
+    ) throws -> RawConnection.Response {
         var chunks: [UInt8] = []
         for start in stride(from: 0, to: body.count, by: 1000) {
             let piece = body[start..<min(start + 1000, body.count)]
@@ -56,9 +56,9 @@ import Testing
         #expect(put.fields["x-oss-hash-crc64ecma"] == nil)
         #expect(try client.get() == body)
         #expect(try client.send("GET").fields["x-amz-checksum-crc64nvme"] == nil)
-        let asked = ["x-amz-checksum-mode": "ENABLED"]
-        #expect(try client.send("HEAD", fields: asked).fields["x-amz-checksum-crc64nvme"] == value)
-        let range = try client.send("GET", fields: asked.merging(["range": "bytes=0-9"]) { $1 })
+        let fields = ["x-amz-checksum-mode": "ENABLED"]
+        #expect(try client.send("HEAD", fields: fields).fields["x-amz-checksum-crc64nvme"] == value)
+        let range = try client.send("GET", fields: fields.merging(["range": "bytes=0-9"]) { $1 })
         #expect(range.status == 206 && range.fields["x-amz-checksum-crc64nvme"] == nil)
         // The other dialect reads the same object.
         let oss = try store.client().send("HEAD")
@@ -126,7 +126,7 @@ import Testing
     /// Sends `body` in chunks; `signed` contains the signed content of each chunk and of the empty last one.
     private func putSignedChunks(
         _ client: StoreClient, _ body: [[UInt8]], signed: [[UInt8]]
-    ) throws -> RawConnection.Answer {
+    ) throws -> RawConnection.Response {
         let mode = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"
         let length = body.map(\.count).reduce(0, +)
         let framing = (body + [[]]).map { String($0.count, radix: 16).count + 83 + $0.count + 2 }.reduce(0, +)
@@ -146,7 +146,7 @@ import Testing
             try connection.send("\(String(chunk.count, radix: 16));chunk-signature=\(previous)\r\n")
             try connection.send(chunk + Array("\r\n".utf8))
         }
-        return try connection.answer()
+        return try connection.response()
     }
 
     @Test func verifiesTheSignaturesOfChunks() throws {
@@ -167,8 +167,8 @@ import Testing
     ])
     func storesNothingOfAModeThatItDoesNotKnow(mode: String, error: String) throws {
         let store = try TestStore(inMemory: true)
-        let answer = try client(store).put(content(100), fields: ["x-amz-content-sha256": mode])
-        #expect(answer.error == error)
+        let response = try client(store).put(content(100), fields: ["x-amz-content-sha256": mode])
+        #expect(response.error == error)
         for chunked in [["content-encoding": "gzip,aws-chunked"], ["x-amz-decoded-content-length": "10"]] {
             #expect(try client(store).put(content(100), fields: chunked).error == "400 InvalidRequest")
         }
@@ -223,7 +223,7 @@ import Testing
         store.clock.advance(seconds: 901)
         let connection = try RawConnection(port: mine.port)
         try connection.send(early)
-        #expect(try connection.answer().error == "403 RequestTimeTooSkewed")
+        #expect(try connection.response().error == "403 RequestTimeTooSkewed")
         store.clock.advance(seconds: 3600)
         #expect(try mine.send("GET").error == "400 ExpiredToken")
     }
@@ -253,7 +253,7 @@ import Testing
             let host = "\(name).oss-lab.example.com:8080"
             let connection = try RawConnection(port: client.port)
             try connection.send(client.head("GET", length: nil, path: "/\(client.claims.key)", host: host))
-            #expect(try connection.answer().status == status)
+            #expect(try connection.response().status == status)
         }
     }
 
@@ -266,7 +266,7 @@ import Testing
             let connection = try RawConnection(port: client.port)
             let arrived = lines.map { $0.hasPrefix("host: ") ? "Host: \(host)" : $0 }
             try connection.send(arrived.joined(separator: "\r\n"))
-            #expect(try connection.answer().status == status)
+            #expect(try connection.response().status == status)
         }
     }
 
@@ -285,10 +285,10 @@ import Testing
         let request = SignedRequest(
             method: "GET", target: try RequestTarget(target, host: "h", domains: []), fields: ["Host": "h"])
         let code = Hex.lower(scheme.signatures(of: request, secret: client.credentials.secret)[0])
-        func fetch(_ target: String) throws -> RawConnection.Answer {
+        func fetch(_ target: String) throws -> RawConnection.Response {
             let connection = try RawConnection(port: client.port)
             try connection.send("GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n")
-            return try connection.answer()
+            return try connection.response()
         }
         #expect(try fetch("\(target)&X-Amz-Signature=\(code)").body == content(100))
         #expect(try fetch("\(target)&X-Amz-Signature=\(code)&x-amz-acl=private").error == "403 SignatureDoesNotMatch")

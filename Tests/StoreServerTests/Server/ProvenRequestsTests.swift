@@ -57,11 +57,11 @@ import Testing
 
     private func get(
         _ store: TestStore, _ target: String, _ fields: [String] = [], method: String = "GET", host: String = "h"
-    ) throws -> RawConnection.Answer {
+    ) throws -> RawConnection.Response {
         let connection = try RawConnection(port: store.server.port)
         let lines = ["\(method) \(target) HTTP/1.1", "Host: \(host)"] + fields + ["", ""]
         try connection.send(lines.joined(separator: "\r\n"))
-        return try connection.answer(toHead: method == "HEAD")
+        return try connection.response(toHead: method == "HEAD")
     }
 
     private func filled() throws -> TestStore {
@@ -75,9 +75,9 @@ import Testing
         let store = try filled()
         let target = try target(store, dialect)
         for first in [0, 5, 998] {
-            let answer = try get(store, target, ["Range: bytes=\(first)-\(first + 1)"])
-            #expect(answer.status == 206)
-            #expect(answer.body == Array(content(1000)[first...(first + 1)]))
+            let response = try get(store, target, ["Range: bytes=\(first)-\(first + 1)"])
+            #expect(response.status == 206)
+            #expect(response.body == Array(content(1000)[first...(first + 1)]))
         }
         #expect(try get(store, target).body == content(1000))
         let requestID = dialect == .s3 ? "x-amz-request-id" : "x-oss-request-id"

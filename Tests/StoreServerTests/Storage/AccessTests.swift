@@ -18,7 +18,7 @@ import Testing
         let store = try TestStore(inMemory: true)
         let connection = try RawConnection(port: store.server.port)
         try connection.send("GET /bucket/k HTTP/1.1\r\nHost: h\r\n\r\n")
-        #expect(try connection.answer().error == "403 AccessDenied")
+        #expect(try connection.response().error == "403 AccessDenied")
     }
 
     @Test(arguments: [
@@ -29,7 +29,7 @@ import Testing
         let store = try TestStore(inMemory: true)
         let connection = try RawConnection(port: store.server.port)
         try connection.send("GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n")
-        #expect(try connection.answer().error == error)
+        #expect(try connection.response().error == error)
     }
 
     @Test func refusesCredentialsThatDoNotFit() throws {
@@ -74,10 +74,10 @@ import Testing
         let client = store.client(lifetime: 60)
         let connection = try RawConnection(port: client.port)
         try connection.send(client.head("PUT", length: 10, fields: ["Expect": "100-continue"]))
-        #expect(try connection.answer().status == 100)
+        #expect(try connection.response().status == 100)
         store.clock.advance(seconds: 3600)
         try connection.send(content(10))
-        #expect(try connection.answer().status == 200)
+        #expect(try connection.response().status == 200)
     }
 
     @Test func knowsNoDateThatIsTooWrong() throws {
@@ -87,7 +87,7 @@ import Testing
         store.clock.advance(seconds: 90_000_000)
         let connection = try RawConnection(port: client.port)
         try connection.send(request)
-        #expect(try connection.answer().status == 200)
+        #expect(try connection.response().status == 200)
     }
 
     @Test func policesTheDateWhereALimitIsSet() throws {
@@ -97,14 +97,14 @@ import Testing
         store.clock.advance(seconds: 900)
         let good = try RawConnection(port: client.port)
         try good.send(request)
-        #expect(try good.answer().status == 200)
+        #expect(try good.response().status == 200)
         store.clock.advance(seconds: 1)
         let late = try RawConnection(port: client.port)
         try late.send(request)
-        let answer = try late.answer()
-        #expect(answer.error == "403 RequestTimeTooSkewed")
-        #expect(try answer.element("ServerTime") == Timestamps.xml(store.clock.now()))
-        #expect(answer.fields["date"] != nil)
+        let response = try late.response()
+        #expect(response.error == "403 RequestTimeTooSkewed")
+        #expect(try response.element("ServerTime") == Timestamps.xml(store.clock.now()))
+        #expect(response.fields["date"] != nil)
     }
 
     @Test func doesWhatThePolicySays() throws {
@@ -158,10 +158,10 @@ import Testing
         let client = store.client()
         let connection = try RawConnection(port: client.port)
         try connection.send(client.head("PUT", length: 10, fields: ["Expect": "100-continue"]))
-        #expect(try connection.answer().status == 100)
+        #expect(try connection.response().status == 100)
         decide(store, .noSuchUpload)
         try connection.send(content(10))
-        #expect(try connection.answer().error == "404 NoSuchUpload")
+        #expect(try connection.response().error == "404 NoSuchUpload")
         #expect(try store.snapshot().object == nil)
         #expect(try store.files().isEmpty)
     }
@@ -185,11 +185,12 @@ import Testing
         #expect(presigned.method == "GET")
         #expect(presigned.expiresAt == store.clock.now().adding(seconds: 900))
         let target = try #require(presigned.url.firstRange(of: "/bucket").map { presigned.url[$0.lowerBound...] })
-        func fetch(_ method: String, _ target: some StringProtocol, _ extra: String = "") throws -> RawConnection.Answer
+        func fetch(_ method: String, _ target: some StringProtocol, _ extra: String = "") throws
+            -> RawConnection.Response
         {
             let connection = try RawConnection(port: store.server.port)
             try connection.send("\(method) \(target) HTTP/1.1\r\nHost: h\r\n\(extra)\r\n")
-            return try connection.answer()
+            return try connection.response()
         }
         #expect(try fetch("GET", target).body == content(1000))
         #expect(try fetch("GET", target, "Range: bytes=5-6\r\n").body == Array(content(1000)[5...6]))
@@ -208,10 +209,10 @@ import Testing
         let presigned = try store.store.presignedPut(store.claims(), at: endpoint, lifetime: .seconds(900))
         #expect(presigned.method == "PUT")
         let target = try #require(presigned.url.firstRange(of: "/bucket").map { presigned.url[$0.lowerBound...] })
-        func send(_ method: String, _ extra: String = "") throws -> RawConnection.Answer {
+        func send(_ method: String, _ extra: String = "") throws -> RawConnection.Response {
             let connection = try RawConnection(port: store.server.port)
             try connection.send("\(method) \(target) HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\(extra)\r\nhi")
-            return try connection.answer()
+            return try connection.response()
         }
         #expect(try send("PUT").status == 200)
         #expect(try send("PUT", "Content-Type: text/plain\r\n").status == 200)
@@ -237,6 +238,6 @@ import Testing
         let target = String(lines[0]).replacing("/bucket/", with: "/")
         let head = ([target] + lines.dropFirst().map(String.init) + ["Host: bucket.oss-lab.example.com"])
         try connection.send(head.joined(separator: "\r\n") + "\r\n\r\n")
-        #expect(try connection.answer().body == content(10))
+        #expect(try connection.response().body == content(10))
     }
 }

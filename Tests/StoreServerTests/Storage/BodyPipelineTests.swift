@@ -170,9 +170,9 @@ import Testing
     @Test func asksBeforeEachWrite() throws {
         let store = try store(.probe)
         let new = try store.store.data.create()
-        let asked = Counter()
+        let checks = Counter()
         let pipeline = store.store.pipeline(BodyChecks(), into: new.sink) { write in
-            if asked.next() == 2 { throw WritesInFlight.Revoked() }
+            if checks.next() == 2 { throw WritesInFlight.Revoked() }
             try write()
         }
         #expect(throws: WritesInFlight.Revoked.self) {
@@ -191,13 +191,13 @@ import Testing
         let body = content(10 * Self.block)
         let large = try RawConnection(port: store.server.port)
         try large.send(store.client().head("PUT", length: body.count, fields: ["Expect": "100-continue"]))
-        #expect(try large.answer().status == 100)
+        #expect(try large.response().status == 100)
         #expect(try store.client(uploadID: "upload-2").put(content(Self.block + 1)).error == "503 SlowDown")
         #expect(try store.client(uploadID: "upload-2").put(content(100)).status == 200)
         #expect(try store.files().count == 2)
         #expect(metrics.limits == ["buffer_bytes": 1])
         try large.send(body)
-        #expect(try large.answer().status == 200)
+        #expect(try large.response().status == 200)
         #expect(try store.client(uploadID: "upload-2").put(content(3 * Self.block)).status == 200)
     }
 

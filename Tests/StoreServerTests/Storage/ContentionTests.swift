@@ -25,7 +25,7 @@ import Testing
                 "PUT", query: "partNumber=\(number)&uploadId=\(id)", length: body.count,
                 fields: ["Expect": "100-continue"]))
         // The response shows that the store has begun the part.
-        guard try connection.answer().status == 100 else { throw RawConnection.Failure.ended }
+        guard try connection.response().status == 100 else { throw RawConnection.Failure.ended }
         try connection.send(Array(body.prefix(count)))
         return connection
     }
@@ -37,13 +37,13 @@ import Testing
         let stale = content(Self.partSize, seed: 1)
         let fresh = content(Self.partSize, seed: 2)
         let dead = try begin(1, of: id, client, body: stale, sending: 1000)
-        let answer = try client.part(1, of: id, fresh)
-        #expect(answer.status == 200)
+        let response = try client.part(1, of: id, fresh)
+        #expect(response.status == 200)
         // The bytes that the dead connection had in flight arrive late: they are written first and then replaced.
         try dead.send(Array(stale.dropFirst(1000)))
-        #expect(try dead.answer().fields["etag"] == ETag.whole(md5: Digest.md5(stale), .oss))
+        #expect(try dead.response().fields["etag"] == ETag.whole(md5: Digest.md5(stale), .oss))
         #expect(try client.send("GET", query: "uploadId=\(id)").elements("Size") == ["\(Self.partSize)"])
-        #expect(try client.complete(id, [(1, answer.fields["etag"] ?? "")]).status == 200)
+        #expect(try client.complete(id, [(1, response.fields["etag"] ?? "")]).status == 200)
         #expect(try client.get() == fresh)
         #expect(try store.files().count == 1)
     }
@@ -58,7 +58,7 @@ import Testing
         let senders = try bodies.map { try begin(1, of: id, client, body: $0, sending: 500) }
         for index in order {
             try senders[index].send(Array(bodies[index].dropFirst(500)))
-            #expect(try senders[index].answer().status == 200)
+            #expect(try senders[index].response().status == 200)
         }
         #expect(try client.completeAll(id).status == 200)
         #expect(try client.get() == bodies[2])
@@ -87,7 +87,7 @@ import Testing
         let late = try begin(2, of: id, client, body: body, sending: 100)
         #expect(try client.complete(id, [(1, first.fields["etag"] ?? "")]).status == 200)
         try late.send(Array(body.dropFirst(100)))
-        #expect(try late.answer().error == "503 ServiceUnavailable")
+        #expect(try late.response().error == "503 ServiceUnavailable")
         #expect(try client.get() == content(Self.partSize))
     }
 
@@ -99,7 +99,7 @@ import Testing
         let late = try begin(1, of: id, client, body: body, sending: 100)
         #expect(try client.completeAll(id).error == "400 InvalidPart")
         try late.send(Array(body.dropFirst(100)))
-        #expect(try late.answer().status == 200)
+        #expect(try late.response().status == 200)
     }
 
     @Test func abortsWhileAPartIsBeingSent() throws {
@@ -110,7 +110,7 @@ import Testing
         let late = try begin(1, of: id, client, body: body, sending: 100)
         #expect(try client.send("DELETE", query: "uploadId=\(id)").status == 204)
         try late.send(Array(body.dropFirst(100)))
-        #expect(try late.answer().error == "503 ServiceUnavailable")
+        #expect(try late.response().error == "503 ServiceUnavailable")
         #expect(try store.files().isEmpty)
     }
 
@@ -124,7 +124,7 @@ import Testing
             try store.discard(uploadID: "upload-1", in: $0)
         }
         try late.send(Array(body.dropFirst(100)))
-        #expect(try late.answer().error == "404 NoSuchUpload")
+        #expect(try late.response().error == "404 NoSuchUpload")
         #expect(try store.files().isEmpty)
     }
 

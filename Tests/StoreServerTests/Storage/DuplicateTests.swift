@@ -90,7 +90,7 @@ import Testing
         return found
     }
 
-    private func marks(_ store: TestStore) throws -> [String] { try store.store.data.unsettledDuplicates() }
+    private func marks(_ store: TestStore) throws -> [String] { try store.store.data.unresolvedDuplicates() }
 
     @Test(arguments: [["1", "2", "3"], ["3", "2", "1"], ["2", "3", "1"]])
     func copiesGoInAnyOrder(order: [String]) throws {

@@ -21,8 +21,8 @@ import Testing
     /// Sends every part and returns the list for Complete.
     private func upload(_ body: [UInt8], _ client: StoreClient, _ id: String) throws -> [(Int, String)] {
         try pieces(body).enumerated().map { index, piece in
-            let answer = try client.part(index + 1, of: id, piece)
-            return (index + 1, try #require(answer.fields["etag"]))
+            let response = try client.part(index + 1, of: id, piece)
+            return (index + 1, try #require(response.fields["etag"]))
         }
     }
 
@@ -34,20 +34,20 @@ import Testing
         var etags: [Int: String] = [:]
         for number in [3, 1, 2] {
             let piece = pieces(body)[number - 1]
-            let answer = try client.part(number, of: id, piece, fields: ["Content-MD5": StoreClient.md5(piece)])
-            #expect(answer.status == 200)
-            #expect(answer.fields["etag"] == ETag.whole(md5: Digest.md5(piece), .oss))
-            etags[number] = answer.fields["etag"]
+            let response = try client.part(number, of: id, piece, fields: ["Content-MD5": StoreClient.md5(piece)])
+            #expect(response.status == 200)
+            #expect(response.fields["etag"] == ETag.whole(md5: Digest.md5(piece), .oss))
+            etags[number] = response.fields["etag"]
         }
         #expect(try store.snapshot().multiparts == [.init(id: id, partCount: 3)])
-        let answer = try client.complete(id, [1, 2, 3].map { ($0, etags[$0] ?? "") })
-        #expect(answer.status == 200)
+        let response = try client.complete(id, [1, 2, 3].map { ($0, etags[$0] ?? "") })
+        #expect(response.status == 200)
         let etag = ETag.multipart(partMD5s: pieces(body).map(Digest.md5), .oss)
-        #expect(answer.fields["etag"] == etag)
-        #expect(try answer.element("ETag") == etag.replacing("\"", with: "&quot;"))
+        #expect(response.fields["etag"] == etag)
+        #expect(try response.element("ETag") == etag.replacing("\"", with: "&quot;"))
         var crc = CRC64()
         body.withUnsafeBytes { crc.update($0) }
-        #expect(answer.fields["x-oss-hash-crc64ecma"] == String(crc.value))
+        #expect(response.fields["x-oss-hash-crc64ecma"] == String(crc.value))
         #expect(try client.get() == body)
         let snapshot = try store.snapshot()
         #expect(snapshot.multiparts.isEmpty)
@@ -97,12 +97,12 @@ import Testing
         let client = store.client()
         let id = try client.initiate()
         let parts = try upload(content(3 * Self.partSize), client, id)
-        let answers = Lock<[RawConnection.Answer?]>([])
+        let responses = Lock<[RawConnection.Response?]>([])
         DispatchQueue.concurrentPerform(iterations: 4) { _ in
-            let answer = try? client.complete(id, parts)
-            answers.withLock { $0.append(answer) }
+            let response = try? client.complete(id, parts)
+            responses.withLock { $0.append(response) }
         }
-        let bodies = answers.withLock { $0.map { $0?.body } }
+        let bodies = responses.withLock { $0.map { $0?.body } }
         #expect(bodies.count == 4)
         #expect(bodies.allSatisfy { $0 != nil && $0 == bodies[0] })
         #expect(try store.files().count == 1)
@@ -195,7 +195,7 @@ import Testing
             client.head(
                 "PUT", query: "partNumber=1&uploadId=\(id)", length: Self.partSize + 1,
                 fields: ["Expect": "100-continue"]))
-        #expect(try connection.answer().error == "400 EntityTooLarge")
+        #expect(try connection.response().error == "400 EntityTooLarge")
         // Chunked: refused while it arrives.
         let chunked = try RawConnection(port: client.port)
         try chunked.send(
@@ -205,7 +205,7 @@ import Testing
         try chunked.send("\(String(piece.count, radix: 16))\r\n")
         try chunked.send(piece)
         try chunked.send("\r\n0\r\n\r\n")
-        #expect(try chunked.answer().error == "400 EntityTooLarge")
+        #expect(try chunked.response().error == "400 EntityTooLarge")
         #expect(try store.snapshot().multiparts == [.init(id: id, partCount: 0)])
     }
 
@@ -214,8 +214,8 @@ import Testing
         let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()
-        let answer = try client.send("PUT", query: "partNumber=\(number)&uploadId=\(id)", body: [1])
-        #expect(answer.error == "400 InvalidArgument")
+        let response = try client.send("PUT", query: "partNumber=\(number)&uploadId=\(id)", body: [1])
+        #expect(response.error == "400 InvalidArgument")
     }
 
     @Test func keepsMultipartUploadsOfOneKeyApart() throws {

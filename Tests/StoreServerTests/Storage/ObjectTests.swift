@@ -22,13 +22,13 @@ import Testing
         let get = try client.send("GET")
         #expect(get.status == 200)
         #expect(get.body == body)
-        for answer in [head, get] {
-            #expect(answer.fields["etag"] == put.fields["etag"])
-            #expect(answer.fields["x-oss-hash-crc64ecma"] == put.fields["x-oss-hash-crc64ecma"])
-            #expect(answer.fields["content-length"] == String(size))
-            #expect(answer.fields["content-type"] == "text/x")
-            #expect(answer.fields["last-modified"] == Timestamps.http(store.clock.now()))
-            #expect(answer.fields["x-oss-request-id"]?.count == 32)
+        for response in [head, get] {
+            #expect(response.fields["etag"] == put.fields["etag"])
+            #expect(response.fields["x-oss-hash-crc64ecma"] == put.fields["x-oss-hash-crc64ecma"])
+            #expect(response.fields["content-length"] == String(size))
+            #expect(response.fields["content-type"] == "text/x")
+            #expect(response.fields["last-modified"] == Timestamps.http(store.clock.now()))
+            #expect(response.fields["x-oss-request-id"]?.count == 32)
         }
         #expect(try store.snapshot().object?.size == Int64(size))
         #expect(try store.snapshot().object?.isMultipart == false)
@@ -40,7 +40,7 @@ import Testing
         let connection = try RawConnection(port: client.port)
         try connection.send(client.head("PUT", length: nil, fields: ["Transfer-Encoding": "chunked"]))
         try connection.send("3\r\nabc\r\n4\r\ndefg\r\n0\r\n\r\n")
-        #expect(try connection.answer().status == 200)
+        #expect(try connection.response().status == 200)
         #expect(try client.get() == Array("abcdefg".utf8))
     }
 
@@ -102,20 +102,20 @@ import Testing
         let client = store.client()
         let body = content(1000)
         _ = try client.put(body)
-        let answer = try client.send("GET", fields: ["Range": field])
-        #expect(answer.status == status)
-        #expect(answer.body == Array(body[range]))
+        let response = try client.send("GET", fields: ["Range": field])
+        #expect(response.status == status)
+        #expect(response.body == Array(body[range]))
         let expected = status == 206 ? "bytes \(range.lowerBound)-\(range.upperBound - 1)/1000" : nil
-        #expect(answer.fields["content-range"] == expected)
+        #expect(response.fields["content-range"] == expected)
     }
 
     @Test func refusesARangePastTheEnd() throws {
         let store = try TestStore(inMemory: true)
         let client = store.client()
         _ = try client.put(content(10))
-        let answer = try client.send("GET", fields: ["Range": "bytes=10-"])
-        #expect(answer.error == "416 InvalidRange")
-        #expect(answer.fields["content-range"] == "bytes */10")
+        let response = try client.send("GET", fields: ["Range": "bytes=10-"])
+        #expect(response.error == "416 InvalidRange")
+        #expect(response.fields["content-range"] == "bytes */10")
     }
 
     @Test func saysThatThereIsNothing() throws {
@@ -161,8 +161,8 @@ import Testing
     ])
     func refusesOtherOperations(method: String, query: String) throws {
         let store = try TestStore(inMemory: true)
-        let answer = try store.client().send(method, query: query, body: method == "PUT" ? [1] : nil)
-        #expect(answer.status == 501)
+        let response = try store.client().send(method, query: query, body: method == "PUT" ? [1] : nil)
+        #expect(response.status == 501)
         #expect(try store.files().isEmpty)
     }
 
@@ -175,8 +175,8 @@ import Testing
 
     @Test func copyRequestIsRefused() throws {
         let store = try TestStore(inMemory: true)
-        let answer = try store.client().put([], fields: ["x-oss-copy-source": "/bucket/other"])
-        #expect(answer.error == "501 NotImplemented")
+        let response = try store.client().put([], fields: ["x-oss-copy-source": "/bucket/other"])
+        #expect(response.error == "501 NotImplemented")
     }
 
     @Test func ignoresParametersThatChangeNothing() throws {

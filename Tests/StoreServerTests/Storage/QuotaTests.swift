@@ -60,7 +60,7 @@ import Testing
         let connection = try RawConnection(port: test.server.port)
         try connection.send(client.head("PUT", length: nil, fields: ["Transfer-Encoding": "chunked"]))
         try connection.send("c8\r\n" + String(repeating: "x", count: 200) + "\r\n0\r\n\r\n")
-        #expect(try connection.answer().error == "403 QuotaExceeded")
+        #expect(try connection.response().error == "403 QuotaExceeded")
         #expect(try usage() == 0)
         #expect(try test.files().isEmpty)
     }

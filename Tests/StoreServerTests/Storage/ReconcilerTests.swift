@@ -86,11 +86,11 @@ import Testing
     @Test func aFileOfARequestThatIsUnderWayStays() throws {
         let store = try TestStore(inMemory: true)
         let new = try store.store.data.create()
-        let gone = try orphan(in: store)
+        let removedPath = try orphan(in: store)
         store.store.reconciler.begin { [clock = store.clock] in $0 < clock.now() }
         store.store.reconciler.drain()
         #expect(FileManager.default.fileExists(atPath: store.path(new.id)))
-        #expect(!FileManager.default.fileExists(atPath: gone))
+        #expect(!FileManager.default.fileExists(atPath: removedPath))
         new.abandon()
         #expect(store.store.data.pending.isEmpty)
     }

@@ -25,10 +25,10 @@ import Testing
         ]
         #expect(try client.put(content(10), fields: fields).status == 200)
         for method in ["GET", "HEAD"] {
-            let answer = try client.send(method)
-            #expect(answer.fields["content-disposition"] == "attachment")
-            #expect(answer.fields["content-type"] == "text/html" && answer.fields["content-language"] == "de")
-            for name in ["content-encoding", "cache-control", "expires"] { #expect(answer.fields[name] == nil) }
+            let response = try client.send(method)
+            #expect(response.fields["content-disposition"] == "attachment")
+            #expect(response.fields["content-type"] == "text/html" && response.fields["content-language"] == "de")
+            for name in ["content-encoding", "cache-control", "expires"] { #expect(response.fields[name] == nil) }
         }
     }
 
@@ -44,9 +44,9 @@ import Testing
                 "meta-a: x\ry\nmeta-b c: d\nmeta-e: f\tg\nmeta-h: i",
                 "a/b\r")
         }
-        let answer = try client.send("GET")
-        #expect(answer.status == 200 && answer.body == content(10))
-        #expect(answer.fields["x-\(dialect == .oss ? "oss" : "amz")-meta-h"] == "i")
-        #expect(answer.fields["content-type"] == ContentType.unknown)
+        let response = try client.send("GET")
+        #expect(response.status == 200 && response.body == content(10))
+        #expect(response.fields["x-\(dialect == .oss ? "oss" : "amz")-meta-h"] == "i")
+        #expect(response.fields["content-type"] == ContentType.unknown)
     }
 }

@@ -66,36 +66,36 @@ struct StoreClient {
 
     func send(
         _ method: String, query: String = "", body: [UInt8]? = nil, fields: [String: String] = [:], path: String? = nil
-    ) throws -> RawConnection.Answer {
+    ) throws -> RawConnection.Response {
         let connection = try RawConnection(port: port)
         try connection.send(head(method, query: query, length: body?.count, fields: fields, path: path))
         if let body { try connection.send(body) }
-        return try connection.answer(toHead: method == "HEAD")
+        return try connection.response(toHead: method == "HEAD")
     }
 
-    func put(_ body: [UInt8], fields: [String: String] = [:]) throws -> RawConnection.Answer {
+    func put(_ body: [UInt8], fields: [String: String] = [:]) throws -> RawConnection.Response {
         try send("PUT", body: body, fields: fields)
     }
 
     func initiate() throws -> String {
-        let answer = try send("POST", query: "uploads")
-        return try answer.element("UploadId")
+        let response = try send("POST", query: "uploads")
+        return try response.element("UploadId")
     }
 
     func part(
         _ number: Int, of id: String, _ body: [UInt8], fields: [String: String] = [:]
-    ) throws -> RawConnection.Answer {
+    ) throws -> RawConnection.Response {
         try send("PUT", query: "partNumber=\(number)&uploadId=\(id)", body: body, fields: fields)
     }
 
-    func complete(_ id: String, _ parts: [(Int, String)]) throws -> RawConnection.Answer {
+    func complete(_ id: String, _ parts: [(Int, String)]) throws -> RawConnection.Response {
         let items = parts.map { "<Part><PartNumber>\($0)</PartNumber><ETag>\($1)</ETag></Part>" }.joined()
         return try send(
             "POST", query: "uploadId=\(id)",
             body: Array("<CompleteMultipartUpload>\(items)</CompleteMultipartUpload>".utf8))
     }
 
-    func completeAll(_ id: String) throws -> RawConnection.Answer {
+    func completeAll(_ id: String) throws -> RawConnection.Response {
         try send("POST", query: "uploadId=\(id)", body: [], fields: ["x-oss-complete-all": "yes"])
     }
 
@@ -108,7 +108,7 @@ struct StoreClient {
     }
 }
 
-extension RawConnection.Answer {
+extension RawConnection.Response {
     struct Missing: Error {
         let name: String
         let text: String

@@ -28,17 +28,17 @@ enum Sabotage: CaseIterable {
 }
 
 extension SimulatedGateway {
-    /// Handles a request like `answer`, with the given sabotage.
-    func answer(_ request: Request, under sabotage: Sabotage?) async throws -> Reply {
+    /// Handles a request like `response`, with the given sabotage.
+    func response(_ request: Request, under sabotage: Sabotage?) async throws -> Reply {
         if sabotage == .completionForgotten, case .complete = request.call { return .completed }
-        let reply = await answer(request)
+        let reply = await response(request)
         switch (sabotage, request.call, reply) {
-        case (.continueForRestart, _, .recovery(var answer)) where answer.nextAction == .restart:
-            answer.nextAction = .continue
-            return .recovery(answer)
-        case (.restartForContinue, _, .recovery(var answer)) where answer.nextAction == .continue:
-            answer.nextAction = .restart
-            return .recovery(answer)
+        case (.continueForRestart, _, .recovery(var response)) where response.nextAction == .restart:
+            response.nextAction = .continue
+            return .recovery(response)
+        case (.restartForContinue, _, .recovery(var response)) where response.nextAction == .continue:
+            response.nextAction = .restart
+            return .recovery(response)
         case (.bytesChanged, .complete(let call), .completed):
             let found = try world.scene.database.readBlocking { try StoreRecords($0).object(uploadID: call.uploadID) }
             if let found { try Data().write(to: URL(filePath: world.store.data.path(of: found.fileID))) }

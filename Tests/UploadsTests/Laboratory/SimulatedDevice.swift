@@ -221,7 +221,7 @@ struct SimulatedDevice {
             let blocked = run?.blocked ?? []
             run?.blocked = []
             run?.outbox += blocked
-        case (_, .recovery(let answer)): try recover(answer)
+        case (_, .recovery(let response)): try recover(response)
         case (_, .head(let found)): try compare(found)
         case (_, .parts(let listed)): try compare(listed)
         case (.put(let attempt), .put(let etag)): try record(.stored(upload: attempt.upload, etag: etag, parts: 0))
@@ -249,9 +249,9 @@ struct SimulatedDevice {
         (journal, run, isGivingUp) = ([], nil, false)
     }
 
-    private mutating func recover(_ answer: GetUploadRecoveryResponse) throws {
+    private mutating func recover(_ response: GetUploadRecoveryResponse) throws {
         guard let current = run else { return }
-        let decision = current.state.recovery(answer, wasRefused: current.wasRefused)
+        let decision = current.state.recovery(response, wasRefused: current.wasRefused)
         run?.mustAsk = false
         run?.wasRefused = false
         switch decision {

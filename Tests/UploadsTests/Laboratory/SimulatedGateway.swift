@@ -60,10 +60,10 @@ final class SimulatedGateway {
 
     // MARK: Requests
 
-    func answer(_ request: Request) async -> Reply {
+    func response(_ request: Request) async -> Reply {
         do {
-            guard request.call.attempt != nil else { return try await answerGateway(request.call) }
-            return try answerStore(request)
+            guard request.call.attempt != nil else { return try await respondAsGateway(request.call) }
+            return try respondAsStore(request)
         } catch {
             return Self.failure(error, request.call)
         }
@@ -114,7 +114,7 @@ final class SimulatedGateway {
     }
 
     /// Handles a lost connection.
-    func breakOff(_ message: Int) {
+    func abort(_ message: Int) {
         switch bodies.removeValue(forKey: message)?.body {
         case .whole(let put): put.abandon()
         case .part(let part): part.abandon()
@@ -122,7 +122,7 @@ final class SimulatedGateway {
         }
     }
 
-    private func answerGateway(_ call: Call) async throws -> Reply {
+    private func respondAsGateway(_ call: Call) async throws -> Reply {
         switch call {
         case .create(let former, let key):
             let hints = key.map { ["idempotency_key": $0] } ?? [:]
@@ -139,7 +139,7 @@ final class SimulatedGateway {
         }
     }
 
-    private func answerStore(_ request: Request) throws -> Reply {
+    private func respondAsStore(_ request: Request) throws -> Reply {
         let access = try access(request.credentials)
         switch request.call {
         case .head:

@@ -57,7 +57,7 @@ final class Simulation {
             events += 1
             try await happen(pick())
         }
-        try await settle()
+        try await finishWithoutFaults()
         try await outlive()
     }
 
@@ -169,7 +169,7 @@ final class Simulation {
     private func lose(_ index: Int) {
         let message = network.remove(at: index)
         note("\(message.id) is lost")
-        gateway.breakOff(message.id)
+        gateway.abort(message.id)
     }
 
     private func deliver(_ index: Int) async throws {
@@ -178,17 +178,17 @@ final class Simulation {
         case .request(let request):
             if request.call.hasBody {
                 if let refusal = gateway.begin(message.id, request) {
-                    return try answer(message, request.call, refusal)
+                    return try sendReply(message, request.call, refusal)
                 }
                 message.content = .rest(request.call)
                 network.append(message)
                 note("\(message.id) has begun to arrive")
                 try check()
             } else {
-                try answer(message, request.call, await gateway.answer(request, under: sabotage))
+                try sendReply(message, request.call, await gateway.response(request, under: sabotage))
             }
         case .rest(let call):
-            if let reply = gateway.finish(message.id) { try answer(message, call, reply) }
+            if let reply = gateway.finish(message.id) { try sendReply(message, call, reply) }
         case .reply(let reply):
             if let call = try device.receive(reply, to: message.call) {
                 note("\(message.call) ← \(reply)")
@@ -198,7 +198,7 @@ final class Simulation {
         }
     }
 
-    private func answer(_ message: Message, _ call: Call, _ reply: Reply) throws {
+    private func sendReply(_ message: Message, _ call: Call, _ reply: Reply) throws {
         note("\(message.id): \(reply)")
         rules.answered(reply, to: call)
         network.append(
@@ -236,7 +236,7 @@ final class Simulation {
     // MARK: End of a run
 
     /// Runs without faults until the upload has completed.
-    private func settle() async throws {
+    private func finishWithoutFaults() async throws {
         note("all is well from here")
         var idleTurns = 0
         for _ in 0..<600 {

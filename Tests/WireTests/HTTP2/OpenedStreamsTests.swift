@@ -23,8 +23,8 @@ import Wire
 
     @Test func aClientOpensHigherOddIdentifiersOnly() {
         var streams = opened(5)
-        let answers = [1, 2, 5, 6, 7].map { streams.opens($0) }
-        #expect(answers == [false, false, false, false, true])
+        let responses = [1, 2, 5, 6, 7].map { streams.opens($0) }
+        #expect(responses == [false, false, false, false, true])
     }
 
     @Test func aStreamThatTheClientEndedIsClosed() {

@@ -10,7 +10,7 @@ struct MatchSide: Sendable, Hashable {
     /// The plan's title when the match was made.
     let title: String
     let partnerID: Int64
-    let wasTold: Bool
+    let wasReported: Bool
 }
 
 /// The queue of members who wait for a partner, and the matches of two members.
@@ -67,7 +67,7 @@ struct MatchRecords<C: ReadConnection> {
         ) {
             MatchSide(
                 matchID: $0.int64("match_id"), plan: Int32(clamping: $0.int64("plan")), title: $0.text("title"),
-                partnerID: $0.int64("partner_id"), wasTold: !$0.isNull("told_at"))
+                partnerID: $0.int64("partner_id"), wasReported: !$0.isNull("told_at"))
         }
     }
 
@@ -92,7 +92,7 @@ struct MatchRecords<C: ReadConnection> {
     }
 
     /// - Returns: whether the member's side of the match was not told before.
-    func tell(_ userID: Int64, at now: UnixTime) throws -> Bool where C == Connection {
+    func markReported(_ userID: Int64, at now: UnixTime) throws -> Bool where C == Connection {
         try connection.execute(
             "UPDATE companions_partners SET told_at = $2 WHERE user_id = $1 AND told_at IS NULL", userID,
             now.microseconds) > 0

@@ -38,7 +38,7 @@ struct CompanionDocuments: Sendable {
         let matches = MatchRecords(connection)
         let side = try matches.side(of: userID)
         let partner = try side.flatMap { try MemberProfileRecords(connection).find($0.partnerID) }
-        let untold = side.flatMap { $0.wasTold ? nil : $0.plan }
+        let untold = side.flatMap { $0.wasReported ? nil : $0.plan }
         var message = profile(stored.profile)
         message.password = credential
         message.mobile = stored.profile.mobile

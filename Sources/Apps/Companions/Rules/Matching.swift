@@ -86,12 +86,12 @@ struct Matching: Sendable {
             (try MatchRecords(connection).side(of: userID), try MatchRecords(connection).waits(userID))
         }
         // A write would commit although it changes nothing.
-        guard let side = found.0, !side.wasTold else { return found.1 == nil ? .none : .waiting }
+        guard let side = found.0, !side.wasReported else { return found.1 == nil ? .none : .waiting }
         let now = clock.now()
         return try await database.write { connection in
             guard let side = try MatchRecords(connection).side(of: userID),
                 let partner = try MemberProfileRecords(connection).find(side.partnerID),
-                try MatchRecords(connection).tell(userID, at: now)
+                try MatchRecords(connection).markReported(userID, at: now)
             else { return try MatchRecords(connection).waits(userID) == nil ? .none : .waiting }
             return .matched(partner: partner.email)
         }

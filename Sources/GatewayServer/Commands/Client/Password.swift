@@ -73,10 +73,10 @@ final class Terminal {
     /// Whether the user answers yes; anything else means no.
     func confirms(_ question: String) -> Bool {
         show("\(TextLayout.printable(question)) [y/N] ")
-        var answer: [UInt8] = []
+        var input: [UInt8] = []
         var byte: UInt8 = 0
-        while Glibc.read(descriptor, &byte, 1) == 1, byte != 0x0A, answer.count < 16 { answer.append(byte) }
-        return ["y", "yes"].contains(String(decoding: answer, as: UTF8.self).lowercased())
+        while Glibc.read(descriptor, &byte, 1) == 1, byte != 0x0A, input.count < 16 { input.append(byte) }
+        return ["y", "yes"].contains(String(decoding: input, as: UTF8.self).lowercased())
     }
 
     /// Removes the last scalar of UTF-8: its continuation bytes, and the byte before them.

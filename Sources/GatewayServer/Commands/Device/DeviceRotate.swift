@@ -57,10 +57,10 @@ struct DeviceRotate: ClientCommand {
 
 extension RotateDeviceKeysResponse {
     fileprivate var summary: String {
-        let asked = "asked \(TextLayout.count(Int(devices), "device")) to replace the key with the next token"
-        guard unaware > 0 else { return asked }
+        let line = "asked \(TextLayout.count(Int(devices), "device")) to replace the key with the next token"
+        guard unaware > 0 else { return line }
         return """
-            \(asked); \(unaware) of them have a client that does not, or have not fetched a token with one that does: \
+            \(line); \(unaware) of them have a client that does not, or have not fetched a token with one that does: \
             'device list --columns device_id,address_serial' shows them without a serial
             """
     }

@@ -50,13 +50,13 @@ struct DownloadBatch: Sendable {
         var targets = targets
         await withTaskGroup(of: (connection: Int, result: Result).self) { group in
             var free = Array(connections.indices)
-            func settle() async {
+            func awaitOne() async {
                 guard let (connection, result) = await group.next() else { return }
                 free.append(connection)
                 count(result, in: &tally)
             }
             for object in wanted {
-                if free.isEmpty { await settle() }
+                if free.isEmpty { await awaitOne() }
                 guard !tally.isOver, !Task.isCancelled, let connection = free.popLast() else { break }
                 do {
                     let file = try await retrying.run("RequestDownload") { try await source.file(object) }
@@ -68,7 +68,7 @@ struct DownloadBatch: Sendable {
                     count(.failed(DownloadTally.Failure(error, object)), in: &tally)
                 }
             }
-            while free.count < connections.count { await settle() }
+            while free.count < connections.count { await awaitOne() }
         }
         if tally.count > 1 { tally.summarize(in: ContinuousClock.now - start, reporter) }
         return tally.worst == .success && Task.isCancelled ? .refused : tally.worst

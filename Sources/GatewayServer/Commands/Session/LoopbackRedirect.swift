@@ -9,7 +9,7 @@ import Synchronization
 final class LoopbackRedirect: HTTPRequestHandler {
     private static let path = "/callback"
     /// The time for a sign-in at the provider; the gateway does not accept later ones.
-    static let patience = Duration.minutes(10)
+    static let timeout = Duration.minutes(10)
 
     /// The parameters of the redirect.
     struct Parameters: Sendable {
@@ -46,7 +46,7 @@ final class LoopbackRedirect: HTTPRequestHandler {
     func parameters(for state: String) async throws(ClientFailure) -> Parameters {
         self.state.withLock { $0 = state }
         let timer = Task { [outcome] in
-            try await Task.sleep(for: Self.patience)
+            try await Task.sleep(for: Self.timeout)
             outcome.yield(
                 .failure(ClientFailure("the browser did not come back within 10 minutes: run the command again")))
         }

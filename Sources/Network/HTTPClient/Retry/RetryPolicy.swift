@@ -14,10 +14,10 @@ package struct RetryPolicy: Sendable, Hashable {
     /// The number of failures that are always tolerated, however long they took: a single attempt may send for an hour.
     package var attempts = 6
     /// The time after the first failure in which a further attempt may begin.
-    package var patience: Duration = .seconds(300)
+    package var retryDuration: Duration = .seconds(300)
 
-    package init(patience: Duration = .seconds(300)) {
-        self.patience = patience
+    package init(retryDuration: Duration = .seconds(300)) {
+        self.retryDuration = retryDuration
     }
 
     /// Returns the wait before the next attempt; `nil` = give up.
@@ -31,7 +31,7 @@ package struct RetryPolicy: Sendable, Hashable {
     ///   - random: 0 to 1.
     package func delay(failures: Int, elapsed: Duration, least: Duration?, random: Double) -> Duration? {
         let ceiling = min(cap, base * (1 << min(max(failures - 1, 0), 16)))
-        let delay = max(ceiling * (0.5 + random / 2), min(least ?? .zero, max(cap, patience)))
-        return failures < attempts || elapsed + delay <= patience ? delay : nil
+        let delay = max(ceiling * (0.5 + random / 2), min(least ?? .zero, max(cap, retryDuration)))
+        return failures < attempts || elapsed + delay <= retryDuration ? delay : nil
     }
 }

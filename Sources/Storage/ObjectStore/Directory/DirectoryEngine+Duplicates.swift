@@ -22,10 +22,10 @@ extension DirectoryEngine {
             try calls.synchronizeFolder(folder(of: id))
             return new
         } catch StorageFailure.missing {
-            settle(id)
+            resolve(id)
             throw StorageFailure.missing
         } catch {
-            settle(id)
+            resolve(id)
             return try copied(fileID)
         }
     }
@@ -42,13 +42,13 @@ extension DirectoryEngine {
     }
 
     /// Whether the file is a duplicate whose commit is not known to have happened.
-    func isUnsettledDuplicate(_ fileID: String) throws(StorageFailure) -> Bool { try exists(markPath(of: fileID)) }
+    func isUnresolvedDuplicate(_ fileID: String) throws(StorageFailure) -> Bool { try exists(markPath(of: fileID)) }
 
     /// Whether the file may be removed although nobody knows who needs it: its commit is not known to have happened, and its bytes
     /// have another name. An older database may not know a copy that was committed, and whose mark is still there; the last name of
     /// bytes is therefore never removed.
     func isRedundantDuplicate(_ fileID: String) throws(StorageFailure) -> Bool {
-        guard try isUnsettledDuplicate(fileID) else { return false }
+        guard try isUnresolvedDuplicate(fileID) else { return false }
         var status = stat()
         guard lstat(path(of: fileID), &status) == 0 else {
             if errno == ENOENT { return false }
@@ -57,7 +57,7 @@ extension DirectoryEngine {
         return status.st_nlink > 1
     }
 
-    func unsettledDuplicates() throws(StorageFailure) -> [String] {
+    func unresolvedDuplicates() throws(StorageFailure) -> [String] {
         try Self.names(in: "\(path)/duplicates").filter(Self.isFileID)
     }
 

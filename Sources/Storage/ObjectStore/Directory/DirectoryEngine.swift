@@ -87,7 +87,7 @@ final class DirectoryEngine: ObjectEngine {
         try file.synchronizeAndClose()
     }
 
-    func settle(_ fileID: String) {
+    func resolve(_ fileID: String) {
         if pending.remove(fileID) { unmarkDuplicate(fileID) }
     }
 

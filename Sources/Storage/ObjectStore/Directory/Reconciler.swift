@@ -52,13 +52,13 @@ final class Reconciler: Sendable {
                 }
                 state.withLock { $0.left -= 1 }
             }
-            forgetSettledDuplicates()
+            forgetResolvedDuplicates()
         }
     }
 
     /// Begins to remove the marks that a process could not remove, after a clean stop: files and rows agree.
     func beginForgettingDuplicates() {
-        worker.post { [self] in forgetSettledDuplicates() }
+        worker.post { [self] in forgetResolvedDuplicates() }
     }
 
     /// The findings so far.
@@ -68,7 +68,7 @@ final class Reconciler: Sendable {
     var foldersLeft: Int { state.withLock { $0.left } }
 
     /// Whether everything was compared without a failure, or needed no comparison.
-    var isSettled: Bool { state.withLock { $0.left == 0 && $0.found.failureCount == 0 } }
+    var isComplete: Bool { state.withLock { $0.left == 0 && $0.found.failureCount == 0 } }
 
     /// Returns when everything was compared, or the work was stopped.
     func finish() async {
@@ -113,10 +113,10 @@ final class Reconciler: Sendable {
 
     /// Removes the marks of duplicates that have a row, or whose file was deleted: with a database that is older than their rows,
     /// marks would be wrong.
-    private func forgetSettledDuplicates() {
+    private func forgetResolvedDuplicates() {
         do {
-            for fileID in try data.unsettledDuplicates() where !data.pending.contains(fileID) {
-                let isKnown = try database.readBlocking { try StoreRecords($0).speaks(of: fileID) }
+            for fileID in try data.unresolvedDuplicates() where !data.pending.contains(fileID) {
+                let isKnown = try database.readBlocking { try StoreRecords($0).refers(to: fileID) }
                 if try isKnown || !data.exists(data.path(of: fileID)) { data.unmarkDuplicate(fileID) }
             }
         } catch {
@@ -148,14 +148,14 @@ final class Reconciler: Sendable {
 
     private func judge(_ entry: DirectoryEngine.Entry, _ isOrphan: (UnixTime) throws -> Bool) throws {
         let fileID = entry.fileID
-        guard !data.pending.contains(fileID), try !database.readBlocking({ try StoreRecords($0).speaks(of: fileID) }),
+        guard !data.pending.contains(fileID), try !database.readBlocking({ try StoreRecords($0).refers(to: fileID) }),
             try data.exists(data.path(of: fileID))
         else { return }
         if try data.isRedundantDuplicate(fileID) {
             try data.remove(fileID)
             data.unmarkDuplicate(fileID)
             note { $0.removed += 1 }
-        } else if try data.isUnsettledDuplicate(fileID) || data.isFinished(entry) {
+        } else if try data.isUnresolvedDuplicate(fileID) || data.isFinished(entry) {
             try data.quarantine(fileID)
             data.unmarkDuplicate(fileID)
             note { $0.quarantined += 1 }

@@ -26,7 +26,7 @@ final class NewFile {
         do {
             let value = try write()
             isPending = false
-            engine.settle(id)
+            engine.resolve(id)
             return value
         } catch DatabaseError.writerEnded {
             isPending = false
@@ -40,6 +40,6 @@ final class NewFile {
         isPending = false
         // If even that fails, the file stays pending, and the next start handles it.
         guard (try? engine.remove(id)) != nil else { return }
-        engine.settle(id)
+        engine.resolve(id)
     }
 }

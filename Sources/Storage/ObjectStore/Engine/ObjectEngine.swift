@@ -15,7 +15,7 @@ protocol ObjectEngine: AnyObject, Sendable {
     func complete(_ fileID: String, _ parts: [EnginePart]) throws
 
     /// Records that a new file has a row, or was removed, so that it is no longer pending.
-    func settle(_ fileID: String)
+    func resolve(_ fileID: String)
     /// Marks a file as one with a row.
     func keep(_ fileID: String)
     /// Marks a file as a finished object's.

@@ -27,10 +27,10 @@ extension FileDownload {
 
         /// The failure of the latest call, from `errno`.
         ///
-        /// - Parameter isThere: whether the file exists, so that a missing permission concerns this file.
-        static func last(_ what: String, _ path: String, isThere: @autoclosure () -> Bool = false) -> LocalFailure {
+        /// - Parameter exists: whether the file exists, so that a missing permission concerns this file.
+        static func last(_ what: String, _ path: String, exists: @autoclosure () -> Bool = false) -> LocalFailure {
             let code = errno
-            let isOfFile = [EACCES, EPERM].contains(code) && isThere()
+            let isOfFile = [EACCES, EPERM].contains(code) && exists()
             return LocalFailure(
                 "cannot \(what)", path, String(cString: strerror(code)),
                 concernsAll: common.contains(code) && !isOfFile)

@@ -38,7 +38,7 @@ package final class PartialFile: @unchecked Sendable {  // used by one task at a
         self.synchronize = synchronize
         descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else {
-            throw Failure.last("write", self.shown, isThere: (try? PrivateFile.exists(path)) == true)
+            throw Failure.last("write", self.shown, exists: (try? PrivateFile.exists(path)) == true)
         }
         // From here on `deinit` closes it after a failure.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw Failure("another process writes to", self.shown) }

@@ -10,7 +10,7 @@ import XML
 /// All throw `StoreRefusal` for errors of the store, and the errors of `HTTPConnection.exchange`.
 package struct StoreClient: Sendable {
     /// The largest response in bytes, except pages of parts.
-    private static let maximumAnswerBytes = 64 << 10
+    private static let maximumResponseBytes = 64 << 10
     /// The largest id or ETag of a store in bytes; they may be stored and sent again.
     static let maximumTokenBytes = 1024
 
@@ -61,8 +61,8 @@ package struct StoreClient: Sendable {
     package func initiateMultipart(contentType: String? = nil) async throws -> String {
         let reply = try await send(
             "POST", [("uploads", "")], fields: contentType.map { ["Content-Type": $0] } ?? [:])
-        let answer = try? XMLElement(parsing: reply.body, maximumBytes: Self.maximumAnswerBytes)
-        guard let id = answer?["UploadId"], !id.isEmpty, id.utf8.count <= Self.maximumTokenBytes else {
+        let document = try? XMLElement(parsing: reply.body, maximumBytes: Self.maximumResponseBytes)
+        guard let id = document?["UploadId"], !id.isEmpty, id.utf8.count <= Self.maximumTokenBytes else {
             throw Self.misunderstood("UploadId")
         }
         return id
@@ -114,8 +114,8 @@ package struct StoreClient: Sendable {
             "POST", [("uploadId", multipartID)], fields: guarded(["Content-Type": "application/xml"], replaces),
             body: .bytes(Self.completion(of: parts)))
         // Errors that OSS finds after the beginning of its response come with status 200.
-        let answer = try? XMLElement(parsing: reply.body, maximumBytes: Self.maximumAnswerBytes)
-        guard let answer, answer.name != "Error", let etag = answer["ETag"] else { throw StoreRefusal(reply) }
+        let document = try? XMLElement(parsing: reply.body, maximumBytes: Self.maximumResponseBytes)
+        guard let document, document.name != "Error", let etag = document["ETag"] else { throw StoreRefusal(reply) }
         let pieces = parts.compactMap { part in part.crc64.map { (crc64: $0, size: part.size) } }
         if pieces.count == parts.count {
             _ = try Self.checked(reply, crc64: ContentDigest.crc64(of: pieces), etag: etag)

@@ -40,8 +40,8 @@ package struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible 
     }
 
     package var description: String {
-        let said = message.isEmpty ? "the object store answered with HTTP \(status)" : message
-        return code.isEmpty ? said : "\(said) (\(code))"
+        let text = message.isEmpty ? "the object store answered with HTTP \(status)" : message
+        return code.isEmpty ? text : "\(text) (\(code))"
     }
 
     /// The reaction of a client, like that of deployed OSS clients.

@@ -66,7 +66,7 @@ package struct OSSDialect: StoreDialect {
 
     package func fields(
         ofObject crc64: UInt64, sent checksum: Checksum?, kind: MultipartChecksum.Kind?, isMultipart: Bool,
-        asked: HTTPFields
+        requestFields: HTTPFields
     ) -> HTTPFields {
         [
             "x-oss-hash-crc64ecma": String(crc64),

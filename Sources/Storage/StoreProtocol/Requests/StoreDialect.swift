@@ -45,7 +45,7 @@ package protocol StoreDialect: Sendable {
     ///   - isMultipart: whether the object was made of parts.
     func fields(
         ofObject crc64: UInt64, sent checksum: Checksum?, kind: MultipartChecksum.Kind?, isMultipart: Bool,
-        asked: HTTPFields
+        requestFields: HTTPFields
     ) -> HTTPFields
     /// Returns the fields of a response for the stored object, except the kept fields themselves.
     func fields(ofKept kept: KeptFields, size: Int64) -> HTTPFields

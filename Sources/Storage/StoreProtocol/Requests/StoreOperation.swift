@@ -54,12 +54,12 @@ package enum StoreOperation: Equatable {
         _ request: SignedRequest, subresources: Set<String>, _ details: Details = Details()
     ) throws(StoreError) {
         let target = request.target
-        let asked = subresources.intersection(target.parameters.map(\.name))
+        let requested = subresources.intersection(target.parameters.map(\.name))
         guard target.key != nil else {
-            self = try Self.onBucket(request, asked)
+            self = try Self.onBucket(request, requested)
             return
         }
-        switch (request.method, asked) {
+        switch (request.method, requested) {
         case ("PUT", []):
             self = details.source.map { .copyObject($0, checksum: details.checksum?.algorithm) } ?? .putObject
         case ("GET", []): self = .getObject
@@ -92,22 +92,22 @@ package enum StoreOperation: Equatable {
         case ("GET", ["acl"]): self = .objectProperty(.accessControl)
         case ("GET", ["attributes"]): self = .objectProperty(.attributes)
         case ("GET", ["tagging"]): self = .objectProperty(.tags)
-        default: throw Self.unknown(request, asked)
+        default: throw Self.unknown(request, requested)
         }
     }
 
     private static func onBucket(
-        _ request: SignedRequest, _ asked: Set<String>
+        _ request: SignedRequest, _ requested: Set<String>
     ) throws(StoreError) -> StoreOperation {
         let target = request.target
         guard target.bucket != nil else {
             // The continuation token of a list is a sub-resource in OSS.
-            guard request.method == "GET", asked.isSubset(of: ["continuation-token"]) else {
-                throw unknown(request, asked)
+            guard request.method == "GET", requested.isSubset(of: ["continuation-token"]) else {
+                throw unknown(request, requested)
             }
             return .listBuckets(try BucketListQuery(target))
         }
-        switch (request.method, asked) {
+        switch (request.method, requested) {
         case ("HEAD", []): return .headBucket
         case ("PUT", []): return .createBucket
         case ("DELETE", []): return .deleteBucket
@@ -117,13 +117,13 @@ package enum StoreOperation: Equatable {
             let limit = try number("max-uploads", target, default: MultipartListQuery.maximumLimit)
             return .listMultiparts(
                 try MultipartListQuery(target, limit: min(limit, MultipartListQuery.maximumLimit)))
-        case ("GET", _) where asked == ["versions"] || asked.isSubset(of: ["list-type", "continuation-token"]):
+        case ("GET", _) where requested == ["versions"] || requested.isSubset(of: ["list-type", "continuation-token"]):
             let limit = try number("max-keys", target, default: ObjectListQuery.maximumLimit)
             return .listObjects(try ObjectListQuery(target, limit: min(limit, ObjectListQuery.maximumLimit)))
-        case ("GET", _) where asked.count == 1:
-            guard let property = asked.first.flatMap(BucketProperty.init) else { throw unknown(request, asked) }
+        case ("GET", _) where requested.count == 1:
+            guard let property = requested.first.flatMap(BucketProperty.init) else { throw unknown(request, requested) }
             return .bucketProperty(property)
-        default: throw unknown(request, asked)
+        default: throw unknown(request, requested)
         }
     }
 
@@ -173,17 +173,17 @@ package enum StoreOperation: Equatable {
         }
     }
 
-    private static func unknown(_ request: SignedRequest, _ asked: Set<String>) -> StoreError {
+    private static func unknown(_ request: SignedRequest, _ requested: Set<String>) -> StoreError {
         let resource: UnsupportedOperation.Resource =
             request.target.key == nil ? request.target.bucket == nil ? .service : .bucket : .object
-        let query = asked.isEmpty ? "" : " with ?\(asked.sorted().joined(separator: "&"))"
+        let query = requested.isEmpty ? "" : " with ?\(requested.sorted().joined(separator: "&"))"
         let description = "\(request.method) of the \(resource.rawValue)\(query)"
-        let operation = UnsupportedOperation.of(request.method, resource, subresources: asked)
-        return .notImplemented(operation.map { "\($0.name) (\(description))" } ?? description, hint(request, asked))
+        let operation = UnsupportedOperation.of(request.method, resource, subresources: requested)
+        return .notImplemented(operation.map { "\($0.name) (\(description))" } ?? description, hint(request, requested))
     }
 
-    private static func hint(_ request: SignedRequest, _ asked: Set<String>) -> String {
-        switch asked {
+    private static func hint(_ request: SignedRequest, _ requested: Set<String>) -> String {
+        switch requested {
         case ["acl"]: "Leave the ACL out: object_store.static_keys decides about access."
         case _ where request.target.key == nil && ["PUT", "DELETE"].contains(request.method):
             "Buckets are configured with object_store.buckets."

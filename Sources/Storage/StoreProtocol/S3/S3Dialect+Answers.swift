@@ -16,9 +16,11 @@ extension S3Dialect {
     /// Returns the checksum of the sent bytes if the client asked for it.
     package func fields(
         ofObject crc64: UInt64, sent checksum: Checksum?, kind: MultipartChecksum.Kind?, isMultipart: Bool,
-        asked: HTTPFields
+        requestFields: HTTPFields
     ) -> HTTPFields {
-        guard asked["x-amz-checksum-mode"]?.uppercased() == "ENABLED", let checksum, let kind else { return [:] }
+        guard requestFields["x-amz-checksum-mode"]?.uppercased() == "ENABLED", let checksum, let kind else {
+            return [:]
+        }
         return Self.fields(checksum, kind: kind)
     }
 

@@ -26,7 +26,7 @@ package struct S3Dialect: StoreDialect {
     }
 
     /// Whether a request uses S3's dialect, by its signature or else by S3's own fields.
-    package static func isSpoken(by head: HTTPRequestHead) -> Bool {
+    package static func isUsed(by head: HTTPRequestHead) -> Bool {
         if let authorization = head.fields["authorization"] { return authorization.hasPrefix("AWS") }
         return ["X-Amz-", "AWSAccessKeyId="].contains(where: head.target.contains(bytes:))
             || head.fields.fields.contains { $0.name.hasPrefix("x-amz-") }

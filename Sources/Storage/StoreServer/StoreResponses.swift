@@ -5,7 +5,7 @@ import StoreProtocol
 import XML
 
 /// The responses to one request, in its dialect.
-struct StoreAnswers {
+struct StoreResponses {
     let dialect: any StoreDialect
     let requestID: String
     private let notes: HTTPRequestNotes
@@ -81,15 +81,15 @@ struct StoreAnswers {
     }
 
     /// - Parameters:
-    ///   - asked: the request's fields: its Range and its conditions.
+    ///   - requestFields: the request's fields: its Range and its conditions.
     ///   - overrides: the fields chosen by the signer of the request.
     ///   - part: the requested part of the object.
     func object(
-        _ object: StoredObject, _ store: ObjectStore, asked: HTTPFields, _ overrides: ResponseOverrides,
+        _ object: StoredObject, _ store: ObjectStore, requestFields: HTTPFields, _ overrides: ResponseOverrides,
         part: ObjectPart? = nil
     ) throws -> HTTPResponse {
         var fields: HTTPFields = ["ETag": object.etag, "Last-Modified": Timestamps.http(object.createdAt)]
-        let preconditions = Preconditions(asked)
+        let preconditions = Preconditions(requestFields)
         switch preconditions.outcome(etag: object.etag, lastModified: object.createdAt) {
         case .met: break
         case .notModified:
@@ -113,7 +113,7 @@ struct StoreAnswers {
         if !ResponseOverrides.isAttachment(disposition) { fields.append("Content-Security-Policy", "sandbox") }
         fields.append("X-Content-Type-Options", "nosniff")
         fields.append("Accept-Ranges", "bytes")
-        let range = preconditions.permitRange(etag: object.etag) ? asked["range"].flatMap(ByteRange.init) : nil
+        let range = preconditions.permitRange(etag: object.etag) ? requestFields["range"].flatMap(ByteRange.init) : nil
         guard let sent = SentBytes(of: object, range, part: part) else {
             return error(
                 StoreError(.invalidRange, "The requested range cannot be satisfied."),
@@ -122,7 +122,7 @@ struct StoreAnswers {
         fields = fields.appending(sent.fields).appending(
             dialect.fields(
                 ofObject: object.crc64, sent: sent.checksum, kind: object.checksum?.kind,
-                isMultipart: object.isMultipart, asked: asked))
+                isMultipart: object.isMultipart, requestFields: requestFields))
         if object.kept.text != nil {
             fields = dialect.fields(ofKept: object.kept, size: object.size).replacing(in: fields)
         }

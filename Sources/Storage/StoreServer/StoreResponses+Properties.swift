@@ -5,7 +5,7 @@ import StoreProtocol
 import XML
 
 /// Responses about properties of an object other than its bytes.
-extension StoreAnswers {
+extension StoreResponses {
     func property(
         _ property: StoreOperation.ObjectProperty, of claims: CredentialClaims, _ request: SignedRequest,
         _ store: ObjectStore, _ policy: any AccessPolicy

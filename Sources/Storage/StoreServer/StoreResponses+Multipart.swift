@@ -4,7 +4,7 @@ import ObjectStore
 import StoreProtocol
 import XML
 
-extension StoreAnswers {
+extension StoreResponses {
     func initiated(_ multipart: MultipartRecord, _ target: RequestTarget) -> HTTPResponse {
         xml(
             200,

@@ -5,7 +5,7 @@ import StoreProtocol
 import XML
 
 /// Responses about buckets, and lists of their content other than objects.
-extension StoreAnswers {
+extension StoreResponses {
     /// The storage class of every object.
     var storageClass: String { dialect.etags == .s3 ? "STANDARD" : "Standard" }
 

@@ -4,7 +4,7 @@ import ObjectStore
 import StoreProtocol
 import XML
 
-extension StoreAnswers {
+extension StoreResponses {
     /// - Parameters:
     ///   - list: with stored keys.
     ///   - query: the client's query.
