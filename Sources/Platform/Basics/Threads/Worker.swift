@@ -12,6 +12,9 @@ package struct Worker: Sendable {
         case threads(name: String, stackSize: Int?)
     }
 
+    /// The number of characters of a thread's name that Linux keeps.
+    private static let longestThreadName = 15
+
     private let place: Place
 
     /// Runs one piece of work at a time, in the order in which they were posted.
@@ -56,8 +59,11 @@ package struct Worker: Sendable {
         case .queue(let queue):
             queue.async(execute: work)
         case .threads(let name, let stackSize):
-            let thread = Thread { work() }
-            thread.name = name
+            let thread = Thread {
+                // A name that is set before the thread runs has no effect.
+                Thread.current.name = String(name.prefix(Self.longestThreadName))
+                work()
+            }
             if let stackSize { thread.stackSize = stackSize }
             thread.start()
         }
