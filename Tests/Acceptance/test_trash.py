@@ -60,7 +60,7 @@ def usage(gateway) -> tuple[dict, dict]:
 
 
 def test_restored_object_has_the_same_bytes(uploader, admin, stubs, copy_root):
-    found = add(admin, uploader, weather="rain")
+    found = add(admin, uploader, light="dim")
     uri = location(admin, found.file_id)
     reply = admin.object_management("DeleteObject", file_id=found.file_id, reason="acceptance test")
     shown = admin.object_management("GetObject", file_id=found.file_id)
