@@ -1,4 +1,5 @@
 import CLinux
+import DeviceClient
 import Foundation
 
 /// The kernel's notifications (inotify) about directories. Used by one actor.
@@ -75,4 +76,12 @@ final class DirectoryWatch {
             }
         }
     }
+}
+
+/// A file in one of the directories of the configuration.
+struct WatchedFile: Sendable {
+    let source: SourceIdentity
+    let relativePath: String
+    /// The number of the directory in the configuration.
+    let directory: Int
 }

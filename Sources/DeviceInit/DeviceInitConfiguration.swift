@@ -1,5 +1,7 @@
 import Basics
+package import Capability
 package import HTTPTypes
+package import Settings
 
 /// The callers that may initialize devices, and their limits.
 package struct DeviceInitConfiguration: Sendable {
@@ -25,4 +27,21 @@ package enum ReinitPolicy: String, Sendable, Hashable, CaseIterable {
     /// The key may be replaced until its first use, in case the response with it was lost, and for some time after an operator's
     /// permission.
     case window
+}
+
+extension DeviceInitConfiguration: CapabilitySettings {
+    /// Reads the section `device_init`.
+    package init(_ settings: SettingsReader, _ context: SettingsContext) {
+        self.init()
+        let section = settings.section("device_init")
+        reinit = section.choice("reinit", default: reinit)
+        reinitAllow = section.addressRanges("reinit_allow", standard: "everywhere")
+        if let address = context.listeners[.deviceInit], !address.isLoopback, !section.contains("reinit") {
+            settings.report(
+                ConfigurationError(
+                    "the device-init listener \(address) is reachable from other machines:"
+                        + " set device_init.reinit (open or window) to define who may call ReinitDevice",
+                    key: ListenerName.deviceInit.key))
+        }
+    }
 }

@@ -46,3 +46,66 @@ extension MCAPWindow {
         return MCAPFields(try bytes(at: record.content.lowerBound, count: Int(count)))
     }
 }
+
+/// The fields of a record, in their order (https://mcap.dev/spec, section "Serialization"): little-endian numbers, texts and maps
+/// with their length in bytes.
+struct MCAPFields {
+    private let bytes: ArraySlice<UInt8>
+    private var position: Int
+
+    init(_ bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+        position = bytes.startIndex
+    }
+
+    /// The number of bytes that were read or skipped.
+    var bytesTaken: Int { position - bytes.startIndex }
+
+    mutating func skip(_ count: Int) throws(MCAPError) {
+        _ = try take(count)
+    }
+
+    mutating func number<Number: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
+        _ type: Number.Type = Number.self
+    ) throws(MCAPError) -> Number {
+        let field = try take(MemoryLayout<Number>.size)
+        return field.withUnsafeBytes { Number(littleEndian: $0.loadUnaligned(as: Number.self)) }
+    }
+
+    mutating func take(_ count: Int) throws(MCAPError) -> ArraySlice<UInt8> {
+        guard count <= bytes.endIndex - position else { throw .malformed("a field is longer than its record") }
+        defer { position += count }
+        return bytes[position..<position + count]
+    }
+}
+
+/// A batch of records (https://mcap.dev/spec, section "Chunk").
+struct MCAPChunk {
+    /// The times of the first and the last message in nanoseconds.
+    let first: UInt64
+    let last: UInt64
+    /// The name of the compression; empty if the records are not compressed.
+    let compression: String
+    /// The place of the records, which ends with the chunk if it is cut short.
+    let records: Range<Int64>
+
+    /// - Returns: `nil` if the chunk is cut short before its records.
+    init?(_ record: MCAPRecord, _ fields: MCAPFields) throws(MCAPError) {
+        do throws(MCAPError) {
+            var fields = fields
+            (first, last) = (try fields.number(), try fields.number())
+            // The size and the checksum of the uncompressed records.
+            try fields.skip(8 + 4)
+            let name = Int(try fields.number(UInt32.self))
+            compression = String(decoding: try fields.take(name), as: UTF8.self)
+            let length = try fields.number(UInt64.self)
+            let start = record.content.lowerBound + Int64(fields.bytesTaken)
+            let rest = UInt64(record.content.upperBound - start)
+            guard length <= rest || !record.isWhole else { throw .malformed("a field is longer than its record") }
+            records = start..<start + Int64(min(length, rest))
+        } catch {
+            if case .malformed = error, !record.isWhole { return nil }
+            throw error
+        }
+    }
+}

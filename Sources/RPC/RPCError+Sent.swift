@@ -1,5 +1,6 @@
 import CommonProto
 import GRPCWire
+package import HTTPTypes
 import Protobuf
 
 /// The parts of an error that are sent to a client, in every protocol.
@@ -37,4 +38,14 @@ extension RPCError {
 extension MessageEncoding {
     /// The supported compressions of messages, as a list for header fields.
     static let offered = (["identity"] + allCases.map(\.rawValue)).joined(separator: ",")
+}
+
+extension RPCError {
+    /// The error as a response over HTTP/1.1, in the form of Connect's unary calls.
+    package var httpResponse: HTTPResponse {
+        let part = ConnectUnaryEncoder.failure(self, status: status.httpStatus, [])
+        var fields = HTTPFields()
+        for (name, value) in part.head?.fields ?? [] { fields.append(name, String(decoding: value, as: UTF8.self)) }
+        return HTTPResponse(status: status.httpStatus, fields: fields, body: .bytes(part.body))
+    }
 }

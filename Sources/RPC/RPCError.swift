@@ -1,4 +1,5 @@
 package import GRPCWire
+package import Protobuf
 
 /// The error that refuses a call: the only error type that clients receive unchanged.
 ///
@@ -118,4 +119,86 @@ private struct FailureCause: Sendable, Hashable {
 /// An error of a module that is converted if a handler throws it.
 package protocol RPCErrorConvertible: Error {
     var rpcError: RPCError { get }
+}
+
+extension RPCError {
+    /// Makes the error that a client receives for an error thrown in a call of that method. This is the only mapping of errors to
+    /// statuses.
+    init(_ error: any Error, of method: MethodDescriptor, policy: ErrorPolicy) {
+        if let error = error as? RPCError {
+            self = error
+            if let condition, detail == nil { detail = policy.detail(condition, method) }
+        } else if let refusal = RPCError(of: error) {
+            self = refusal
+            if status == .internalError, detail != nil { detail = policy.detail(.internalError, method) ?? detail }
+        } else if error is CancellationError {
+            self.init(bare: .cancelled, "the call was canceled")
+        } else {
+            self = RPCError(bare: .internalError, "the gateway failed").caused(by: error)
+            detail = policy.detail(.internalError, method)
+        }
+    }
+}
+
+extension MessageDeframer.Failure {
+    /// gRPC specifies RESOURCE_EXHAUSTED for a message above the limit: clients must not retry it.
+    var rpcError: RPCError {
+        switch self {
+        case .tooLong(let claimed, let limit):
+            .tooLarge("a message of \(claimed) bytes exceeds the limit of \(limit) bytes")
+        case .badFlag(let flag):
+            .malformedCall("a message's compression flag must be 0 or 1, not \(flag)")
+        }
+    }
+}
+
+extension MessageEncoding.Failure {
+    var rpcError: RPCError {
+        switch self {
+        case .malformed:
+            .invalidRequest("a compressed message does not have the format that its header field names")
+        case .tooLong(let limit):
+            .tooLarge("a compressed message holds more than the limit of \(limit) bytes")
+        }
+    }
+}
+
+/// The detail codes of errors that the server itself makes. The default has none; an application with codes passes them to
+/// `RPCServer`.
+package struct ErrorPolicy: Sendable {
+    /// The conditions in which a server itself refuses or ends a call.
+    package enum Condition: Sendable, Hashable {
+        /// The request violates a rule of its protocol, or its message cannot be decoded: INVALID_ARGUMENT.
+        case invalidRequest
+        /// A limit of the server is reached: UNAVAILABLE.
+        case overloaded
+        /// The handler threw an error whose details clients must not see: INTERNAL.
+        case internalError
+    }
+
+    /// Errors without detail codes.
+    package static let bare = ErrorPolicy { _, _ in nil }
+
+    /// The name of the system that defines the detail codes (AIP-193, `ErrorInfo.domain`).
+    package let domain: String
+    /// Returns the code for a condition of a call of that method; `nil` = the error has only a status and a message.
+    package let detail: @Sendable (Condition, MethodDescriptor) -> DetailCode?
+
+    package init(domain: String = "", detail: @escaping @Sendable (Condition, MethodDescriptor) -> DetailCode?) {
+        self.domain = domain
+        self.detail = detail
+    }
+}
+
+/// An error code for clients, sent in `ErrorDetail.code`. An application declares its codes in an extension.
+package struct DetailCode: Sendable, Hashable {
+    /// The text that is sent, e.g. `DATA_GATEWAY_OVERLOADED`.
+    package let rawValue: String
+    /// The status that is always sent with the code.
+    package let status: StatusCode
+
+    package init(_ rawValue: String, _ status: StatusCode) {
+        self.rawValue = rawValue
+        self.status = status
+    }
 }

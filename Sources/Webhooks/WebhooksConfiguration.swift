@@ -1,4 +1,7 @@
 import Basics
+package import Capability
+import Foundation
+package import Settings
 
 /// The webhooks, their retries and limits, and the retention of deliveries.
 package struct WebhooksConfiguration: Sendable {
@@ -30,4 +33,75 @@ package struct WebhooksConfiguration: Sendable {
     /// The number of parallel requests to one webhook: at most an equal share of ``maximumRequests``, so that webhooks do not wait for
     /// each other.
     var requestsOfWebhook: Int { min(concurrency, max(1, Self.maximumRequests / max(1, webhooks.count))) }
+}
+
+extension WebhooksConfiguration: CapabilitySettings {
+    private static let mostWebhooks = 16
+
+    /// Reads the sections `events` and `webhooks`.
+    package init(_ settings: SettingsReader, _ context: SettingsContext) {
+        self.init()
+        let section = settings.section("events")
+        concurrency = section.integer("concurrency", default: concurrency, in: 1...64, unit: "requests to a webhook")
+        timeout = section.duration("timeout_seconds", default: timeout, in: 1...300)
+        longestRetry = section.duration("longest_retry_seconds", default: longestRetry, in: 1...86_400)
+        retryDuration = section.duration("give_up_seconds", default: retryDuration, in: 1...2_592_000)
+        maximumPending = section.integer("max_pending", default: maximumPending, in: 1...10_000_000, unit: "events")
+        maximumBytes = section.integer("max_bytes", default: maximumBytes, in: (1 << 20)...(1 << 50), unit: "bytes")
+        maximumDeadLetters = section.integer(
+            "max_dead_letters", default: maximumDeadLetters, in: 1...1_000_000, unit: "events")
+        deliveredRetention = section.duration(
+            "delivered_days", default: deliveredRetention, in: 0...400, unit: .days)
+        deadLetterRetention = section.duration(
+            "dead_letter_days", default: deadLetterRetention, in: 1...400, unit: .days)
+        webhooks = settings.named("webhooks") { name, webhook in Webhook(name, webhook, types: context.eventTypes) }
+        if webhooks.count > Self.mostWebhooks {
+            settings.reject("webhooks", "must have at most \(Self.mostWebhooks) entries, not \(webhooks.count)")
+        }
+    }
+}
+
+extension Webhook {
+    /// Reads a member of `webhooks`; `nil` after a fault without which it cannot be read further.
+    fileprivate init?(_ name: String, _ settings: SettingsReader, types known: [String]) {
+        guard Self.isName(name) else {
+            settings.report(
+                ConfigurationError(
+                    "\(settings.place): a webhook's name must be 1 to 32 of a-z, 0-9 and hyphens, and not begin with a hyphen",
+                    key: settings.place))
+            return nil
+        }
+        let url = settings.text("url", default: "", unit: "URL", bounds: "`http[s]://HOST[:PORT][/PATH][?QUERY]`")
+        if !Self.isURL(url) {
+            settings.reject("url", "must be http[s]://HOST[:PORT][/PATH][?QUERY], without a user or a fragment")
+        }
+        var types: Set<EventType> = []
+        for text in settings.list("events", standard: "all", bounds: "types of events") ?? [] {
+            guard known.contains(text) else {
+                settings.reject("events", "may name \(known.joined(separator: ", ")), not \(text)")
+                break
+            }
+            types.insert(EventType(text))
+        }
+        let organization = settings.text("organization", default: "")
+        let authorities = settings.text("authorities", default: "", unit: "PEM file")
+        let keys = settings.secret(
+            "1 to 4 lines, each with at least 16 bytes, or whsec_ and at least 16 bytes in base64"
+        ) { Webhook.keys(String(decoding: $0, as: UTF8.self)) }
+        self.init(
+            name: name, url: url, keys: keys ?? [], types: types,
+            organization: organization.isEmpty ? nil : organization,
+            authorities: authorities.isEmpty ? nil : authorities)
+    }
+
+    private static func isURL(_ text: String) -> Bool {
+        guard let url = URLComponents(string: text) else { return false }
+        return ["http", "https"].contains(url.scheme) && url.host?.isEmpty == false && url.user == nil
+            && url.password == nil && url.fragment == nil
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        (1...32).contains(name.utf8.count) && name.first != "-"
+            && name.utf8.allSatisfy { $0.isASCIILowercaseAlphanumeric || $0 == UInt8(ascii: "-") }
+    }
 }

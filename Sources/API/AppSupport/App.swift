@@ -1,6 +1,9 @@
+import Accounts
 package import Capability
 package import Database
 package import Protobuf
+import RPC
+package import Settings
 package import Webhooks
 
 /// An application for users of its own, beside the gateway's services: one that is a guest in the gateway's process.
@@ -39,4 +42,39 @@ extension App {
     package static var issuesAccessTokens: Bool { false }
 
     package func adapt(_ style: inout RESTStyle) {}
+}
+
+/// The calls of an app: its .proto files, their routes, and the callers for each method.
+package struct AppAPI: Sendable {
+    /// The file that declares the app's services. All files that it imports are files of the gateway or of other apps.
+    package let files: [FileDescriptor]
+    package let routes: [HTTPRoute]
+    package let access: AccessTable
+    /// The comments of the files: on each line a full name, a tab and the text.
+    package let comments: String
+
+    package init(files: [FileDescriptor], routes: [HTTPRoute], access: AccessTable, comments: String = "") {
+        self.files = files
+        self.routes = routes
+        self.access = access
+        self.comments = comments
+    }
+}
+
+/// The section of an app in the configuration, and what it depends on.
+///
+/// Every key has to be read, also if the app is disabled, since keys that were not read are refused as misspelled. Each must have
+/// a row in the app's page.
+package struct AppSettings {
+    /// The section `apps.NAME`; its key `enabled` was read.
+    package let section: SettingsReader
+    package let isEnabled: Bool
+    /// Whether the listener `apps` accepts connections from this machine only.
+    package let isOnLoopback: Bool
+
+    package init(_ section: SettingsReader, isEnabled: Bool = true, isOnLoopback: Bool = true) {
+        self.section = section
+        self.isEnabled = isEnabled
+        self.isOnLoopback = isOnLoopback
+    }
 }

@@ -1,10 +1,12 @@
+import Accounts
 import AppProto
-import AppSupport
+package import AppSupport
 import Basics
-import Capability
+package import Capability
 import Crypto
-import Database
+package import Database
 import GatewayAPI
+import Protobuf
 import RPC
 
 /// The app for share codes while the gateway serves.
@@ -62,4 +64,40 @@ final class ShareCodes: Capability {
     var sweeps: [Sweep] { sweep.all }
 
     var metrics: [any MetricSource] { [counters] }
+}
+
+/// The app for share codes: short codes under which phones leave encrypted data for a while, and requests between people.
+package struct ShareCodesApp: App {
+    package static let name = "share_codes"
+
+    package static var migrations: [Migration] { ShareCodeMigrations.all }
+
+    package static var api: AppAPI {
+        AppAPI(
+            files: [.appsShareCodesProto], routes: ShareCodeServiceMethods.routes,
+            access: AccessTable([(.anyone, ShareCodeServiceMethods.all)]), comments: AppProtoFiles.comments)
+    }
+
+    let configuration: ShareCodesConfiguration
+
+    package init(_ settings: AppSettings) {
+        configuration = ShareCodesConfiguration(settings)
+    }
+
+    package func open(_ environment: AppEnvironment) async throws -> any Capability {
+        ShareCodes(environment.modules, state: environment.state, configuration: configuration)
+    }
+}
+
+/// The state of the gateway for the app's test of its connection.
+struct ShareCodeHealth: Sendable {
+    let database: Database
+    let clock: any WallClock
+    let state: ServingState
+
+    /// Whether calls are accepted: not while the gateway stops, and not after its database failed.
+    var isAvailable: Bool { state.isServing && database.isWritable }
+
+    /// The current time.
+    var now: UnixTime { clock.now() }
 }

@@ -1,3 +1,5 @@
+import Basics
+import Crypto
 import ObjectStore
 
 /// The records of an archive in their order, compared with its manifest and its list of objects.
@@ -58,5 +60,52 @@ struct ArchiveContents {
     /// Reads the data of the current object piece by piece.
     func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         try archive.forEachPiece(body)
+    }
+}
+
+/// An archive, encrypted or not.
+enum ArchiveFile {
+    /// Opens the archive for reading.
+    ///
+    /// - Throws: ``ArchiveError`` `passphraseMissing`, `passphraseUnexpected`, `wrongPassphrase` and others.
+    static func open(_ path: String, passphrase: Secret?) throws -> any ArchiveSource {
+        try open(passphrase: passphrase) { try FileSource(path: path) }
+    }
+
+    /// Opens an archive anywhere for reading.
+    ///
+    /// - Parameter source: returns the archive's bytes from the first on; called twice.
+    static func open(passphrase: Secret?, _ source: () throws -> any ArchiveSource) throws -> any ArchiveSource {
+        let start = try source().read(SealedFormat.magic.count)
+        guard start.starts(with: SealedFormat.family) else {
+            guard passphrase == nil || !start.starts(with: ArchiveRecord.family) else {
+                throw ArchiveError.passphraseUnexpected
+            }
+            return try source()
+        }
+        guard start == SealedFormat.magic else { throw ArchiveError.newer }
+        guard let passphrase else { throw ArchiveError.passphraseMissing }
+        let file = try source()
+        _ = try file.readExactly(SealedFormat.magic.count)
+        return try SealedSource(file, passphrase: passphrase)
+    }
+}
+
+/// An entry in an archive's list of objects: file id, size and CRC-64 in 32 bytes.
+extension StoredFile {
+    static let entryCount = 32
+
+    /// The entry; `nil` for an id that is not 32 hexadecimal digits, or a negative size.
+    var listEntry: [UInt8]? {
+        guard size >= 0, let id = Hex.decode(fileID), id.count == 16 else { return nil }
+        return id + size.bigEndianBytes + crc64.bigEndianBytes
+    }
+
+    init?(listEntry: [UInt8]) {
+        guard listEntry.count == Self.entryCount, let size = Int64(exactly: UInt64(bigEndianBytes: listEntry[16..<24]))
+        else {
+            return nil
+        }
+        self.init(fileID: Hex.lower(listEntry[..<16]), size: size, crc64: UInt64(bigEndianBytes: listEntry[24...]))
     }
 }

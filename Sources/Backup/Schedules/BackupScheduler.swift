@@ -1,6 +1,7 @@
 package import Basics
 package import Database
 import ObjectStore
+import Synchronization
 package import Webhooks
 
 /// Takes the backups of the schedules: one at a time, each when it is due, verified and rotated.
@@ -197,5 +198,40 @@ package final class BackupScheduler: Sendable {
                 "an interrupted backup cannot be cleaned up", ["schedule": schedule.name, "error": "\(error)"],
                 level: .warning)
         }
+    }
+}
+
+/// The permission to take a backup, which one caller has at a time.
+package final class BackupTurn: Sendable {
+    private let isTaken = Lock(false)
+
+    package init() {}
+
+    /// Returns whether the caller has the turn now; then it calls ``end()``.
+    func begin() -> Bool {
+        isTaken.withLock { isTaken in
+            defer { isTaken = true }
+            return !isTaken
+        }
+    }
+
+    func end() {
+        isTaken.withLock { $0 = false }
+    }
+}
+
+/// The rule of which archives of a schedule are removed.
+///
+/// It counts archives and ignores their times, so that a clock that steps removes none.
+enum BackupRotation {
+    /// Returns the archives to remove.
+    ///
+    /// - Parameters:
+    ///   - runs: the archives that exist at the destination, newest first.
+    ///   - kept: the number of archives to keep.
+    static func surplus(of runs: [ScheduledRun], keeping kept: Int) -> [ScheduledRun] {
+        // Where the newer ones lack objects that the store has lost, the newest with all objects may be the only copy.
+        let whole = runs.first { $0.result.lostObjects == 0 }?.id
+        return runs.dropFirst(kept).filter { $0.id != whole }
     }
 }

@@ -98,3 +98,64 @@ struct ScheduledBackup: Sendable {
         }
     }
 }
+
+/// A backup of a schedule: one that is in progress, or its result.
+struct ScheduledRun: Sendable, Equatable {
+    enum State: Int64, Sendable {
+        case running = 1
+        /// Complete, and kept at the destination.
+        case kept = 2
+        /// Complete, and removed by the rotation.
+        case removed = 3
+        case failed = 4
+    }
+
+    let id: Int64
+    /// The name of the archive at the destination.
+    let archive: String
+    var state = State.running
+    let startedAt: UnixTime
+    var multipartID: String?
+    var result = Result()
+
+    /// The result of a complete run.
+    struct Result: Sendable, Equatable {
+        var finishedAt: UnixTime?
+        var duration: Duration = .zero
+        /// The size of the archive in bytes.
+        var size: Int64 = 0
+        var objects = 0
+        /// The number of objects that are not intact in the archive.
+        var lostObjects = 0
+    }
+}
+
+/// The contents of webhook events about scheduled backups. The names are a public format: new fields are optional, existing ones
+/// stay.
+extension Event {
+    private struct EndedBackup: Encodable {
+        let schedule: String
+        let archive: String
+        /// The name of the destination.
+        let destination: String
+        /// The size in bytes.
+        let sizeBytes: Int64
+        let objects: Int
+        /// The number of objects that are not intact in the archive.
+        let lostObjects: Int
+        /// The reason of a failure.
+        let reason: String?
+    }
+
+    static func backupEnded(
+        _ run: ScheduledRun, of schedule: BackupSchedule, reason: String?, organizationID: Int64
+    ) -> Event {
+        Event(
+            reason == nil ? .backupCompleted : .backupFailed, subject: "backups/\(schedule.name)",
+            organizationID: organizationID,
+            data: EndedBackup(
+                schedule: schedule.name, archive: run.archive, destination: schedule.destination.name,
+                sizeBytes: run.result.size, objects: run.result.objects, lostObjects: run.result.lostObjects,
+                reason: reason))
+    }
+}

@@ -67,3 +67,67 @@ struct ArchiveStaging: Sendable {
         }
     }
 }
+
+/// An input whose first bytes can be read a second time.
+final class ArchiveReplay: ArchiveSource {
+    /// The number of bytes that can be read again.
+    private static let limit = 64
+
+    private let source: any ArchiveSource
+    private var start: [UInt8] = []
+    private var again: ArraySlice<UInt8> = []
+
+    init(_ source: any ArchiveSource) {
+        self.source = source
+    }
+
+    /// Begins again at the first byte; at most 64 bytes may have been read.
+    func rewind() { again = start[...] }
+
+    func read(_ count: Int) throws -> [UInt8] {
+        let repeated = Array(again.prefix(count))
+        again = again.dropFirst(repeated.count)
+        guard repeated.count < count else { return repeated }
+        let fresh = try source.read(count - repeated.count)
+        start += fresh.prefix(max(0, Self.limit - start.count))
+        return repeated + fresh
+    }
+}
+
+/// Writes what is read from an archive to a file.
+final class StoredSource: ArchiveSource {
+    /// The number of bytes after which the free space is checked again.
+    private static let interval: Int64 = 64 << 20
+
+    private(set) var count: Int64 = 0
+    private let source: any ArchiveSource
+    private let sink: FileSink
+    private let folder: String
+    private let minimumFreeBytes: Int64
+    private var checkAt: Int64 = 0
+
+    /// - Parameters:
+    ///   - descriptor: that of the file, which remains the caller's.
+    ///   - folder: a folder on the same disk.
+    ///   - minimumFreeBytes: the bytes that must stay free on the disk.
+    init(_ source: any ArchiveSource, to descriptor: Int32, in folder: String, minimumFreeBytes: Int64) {
+        self.source = source
+        sink = FileSink(descriptor)
+        self.folder = folder
+        self.minimumFreeBytes = minimumFreeBytes
+    }
+
+    func read(_ count: Int) throws -> [UInt8] {
+        if self.count >= checkAt {
+            checkAt = self.count + Self.interval
+            if let free = DiskSpace.available(at: folder), free < minimumFreeBytes + Self.interval {
+                throw DataDirectory.Problem(
+                    description: "the disk of the data directory has too little free space for the archive")
+            }
+        }
+        let bytes = try source.read(count)
+        try sink.write(bytes)
+        self.count += Int64(bytes.count)
+        return bytes
+    }
+}

@@ -1,5 +1,7 @@
+import Accounts
 import Basics
 import Foundation
+import Proto
 import Synchronization
 
 /// The folder `DIR/restore`, in which a running gateway leaves an archive and a request for its next start.
@@ -158,5 +160,60 @@ struct RestoreFolder: Sendable {
                         """)
             }
         }
+    }
+}
+
+/// The request for the next start to replace the data: `DIR/restore/request`.
+struct RestoreRequest: Codable, Sendable, Equatable {
+    enum Source: Codable, Sendable, Equatable {
+        case archive
+        /// The previous data in a folder of the data directory.
+        case previous(String)
+    }
+
+    let source: Source
+    /// The person who confirmed it, e.g. `user:system/admin`.
+    let requestedBy: String
+}
+
+/// The result of a requested restore: `DIR/restore/outcome`.
+struct RestoreResult: Codable, Sendable, Equatable {
+    /// The end of the restore, in seconds since 1970.
+    var finishedAt: Int64 = 0
+    /// The time of the backup in RFC 3339; `nil` if previous data were put back.
+    var createdAt: String?
+    /// The reason why the present data were not replaced; `nil` = they were.
+    var failure: String?
+    var objects = 0
+    var missing = 0
+    var damaged = 0
+    var quarantined = 0
+    var requestedBy = ""
+    /// Whether the audit log has a line about it.
+    var isAudited = false
+
+    init(_ request: RestoreRequest, at now: UnixTime) {
+        finishedAt = now.seconds
+        requestedBy = request.requestedBy
+    }
+
+    /// Takes over the numbers of a restore.
+    mutating func count(_ outcome: Restore.Outcome) {
+        createdAt = outcome.createdAt
+        objects = outcome.objects
+        missing = outcome.missing.count
+        damaged = outcome.damaged.count
+        quarantined = outcome.quarantined
+    }
+}
+
+extension RestoreOutcome {
+    init(_ result: RestoreResult) {
+        self.init(
+            finishedAt: Timestamp(UnixTime(seconds: result.finishedAt)),
+            backupTime: result.createdAt.flatMap { RFC3339.parse($0) }.map { Timestamp($0.time) },
+            failure: result.failure ?? "", objects: Int64(result.objects), missingObjects: Int64(result.missing),
+            damagedObjects: Int64(result.damaged), quarantinedFiles: Int64(result.quarantined),
+            requestedBy: result.requestedBy)
     }
 }

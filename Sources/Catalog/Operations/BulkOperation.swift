@@ -1,4 +1,6 @@
+import Accounts
 import Basics
+import Proto
 
 /// A deletion or restoration of many objects, which runs in the background.
 struct BulkOperation: Sendable, Equatable {
@@ -51,5 +53,32 @@ struct BulkOperation: Sendable, Equatable {
     mutating func finish(as state: State, at now: UnixTime) {
         self.state = state
         finishedAt = now
+    }
+}
+
+extension ObjectOperation {
+    init(_ operation: BulkOperation) {
+        let status: ObjectOperationStatus =
+            switch operation.state {
+            case .running: .running
+            case .succeeded: .succeeded
+            case .canceled: .canceled
+            }
+        let kind: ObjectOperationKind =
+            switch operation.kind {
+            case .delete: .delete
+            case .restore: .restore
+            case .purge: .purge
+            case .undo: .undo
+            }
+        let restored = operation.kind.restores ? operation.processed : Amount()
+        let deleted = operation.kind.restores ? Amount() : operation.processed
+        self.init(
+            operationID: operation.id, status: status, filter: operation.filter, reason: operation.reason,
+            createdBy: operation.actor, createdAt: Timestamp(operation.createdAt),
+            finishedAt: operation.finishedAt.map { Timestamp($0) }, deletedObjects: deleted.objects,
+            deletedBytes: deleted.bytes, progressPercent: operation.percent, kind: kind,
+            restoredObjects: restored.objects, restoredBytes: restored.bytes,
+            undoneOperationID: operation.undoneID ?? "")
     }
 }

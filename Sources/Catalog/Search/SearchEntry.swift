@@ -64,3 +64,74 @@ enum FacetKind: Int64, Sendable, CaseIterable {
     /// The keys of tags.
     case tagKey = 6
 }
+
+/// The prefixes of words in `object_prefixes`.
+///
+/// Prefixes of certain lengths are stored for each word, and the whole word up to the longest length. A search for any other prefix
+/// reads the rows of the next shorter one and compares them.
+enum SearchPrefix {
+    enum Kind: Int64, Sendable {
+        case name = 1
+        /// The device and the values of tags.
+        case label = 2
+        case contentType = 3
+    }
+
+    /// The lengths in characters (Unicode scalars), ascending.
+    static let lengths = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64]
+
+    /// Returns the stored prefixes of a word, in lower case and without duplicates.
+    static func stored(of word: String) -> [String] {
+        let lowered = word.lowercasedByScalar
+        let scalars = lowered.unicodeScalars
+        var stored: [String] = []
+        var (end, count) = (scalars.startIndex, 0)
+        for length in lengths where end < scalars.endIndex {
+            end = scalars.index(end, offsetBy: length - count, limitedBy: scalars.endIndex) ?? scalars.endIndex
+            count = length
+            stored.append(String(lowered[..<end]))
+        }
+        return stored
+    }
+
+    /// Returns the stored prefixes of a content type: `video/` and `video/mp4`, in their original case.
+    static func stored(ofContentType type: String) -> [String] {
+        guard !type.isEmpty else { return [] }
+        guard let range = range(of: type), range != type else { return [type] }
+        return [range, type]
+    }
+
+    /// Returns the stored prefix that all matching words have; `nil` if the pattern does not tell their beginning.
+    static func stored(for pattern: ObjectFilter.Pattern) -> String? {
+        switch pattern {
+        case .text(let text): cut(text.lowercasedByScalar, to: lengths.last ?? 0)
+        case .prefix(let prefix): stored(forPrefix: prefix)
+        case .suffix, .part: nil
+        }
+    }
+
+    /// Returns the stored prefix that all words with a prefix have.
+    static func stored(forPrefix prefix: String) -> String {
+        let lowered = prefix.lowercasedByScalar
+        let count = lowered.unicodeScalars.count
+        return cut(lowered, to: lengths.last { $0 <= count } ?? 0)
+    }
+
+    /// Returns the stored prefix of the matching content types; `nil` if the pattern does not tell the part before the slash.
+    static func stored(forContentType pattern: ObjectFilter.Pattern) -> String? {
+        switch pattern {
+        case .text(let text): text
+        case .prefix(let prefix): range(of: prefix)
+        case .suffix, .part: nil
+        }
+    }
+
+    /// Returns `video/` for `video/mp4`.
+    private static func range(of type: String) -> String? {
+        type.utf8.firstIndex(of: UInt8(ascii: "/")).map { String(type[...$0]) }
+    }
+
+    private static func cut(_ text: String, to count: Int) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.prefix(count)))
+    }
+}

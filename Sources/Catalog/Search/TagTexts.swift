@@ -1,3 +1,5 @@
+import ObjectFilters
+
 /// The tags of an object in one text, so that counting them reads no further rows: keys and values in turn, each followed by a
 /// separator that tags seldom contain.
 struct TagTexts {
@@ -35,5 +37,42 @@ struct TagTexts {
     static func tag(_ text: Substring) -> (key: String, value: String) {
         let key = text.utf8.prefix { $0 != separator }
         return (String(Substring(key)), String(Substring(text.utf8[key.endIndex...].dropFirst())))
+    }
+}
+
+/// The texts of an object that a filter's terms compare; other texts need not be read.
+struct FilterTexts: Sendable, Hashable {
+    let hasID: Bool
+    /// Needed for names too, because a name may be derived from the device.
+    let hasDevice: Bool
+    let hasName: Bool
+    let hasContentType: Bool
+    let hasPath: Bool
+    let hasRecordedTimes: Bool
+    let hasTopics: Bool
+
+    init(_ filter: ResolvedFilter) {
+        hasID = filter.contains { if case .objectID = $0 { true } else { false } }
+        hasDevice = filter.contains { term in
+            switch term {
+            case .device, .word, .name: true
+            default: false
+            }
+        }
+        hasName = filter.contains { term in
+            switch term {
+            case .name, .word: true
+            default: false
+            }
+        }
+        hasContentType = filter.contains { if case .contentType = $0 { true } else { false } }
+        hasPath = filter.contains { if case .path = $0 { true } else { false } }
+        hasRecordedTimes = filter.contains { term in
+            switch term {
+            case .recordedFrom, .recordedTo: true
+            default: false
+            }
+        }
+        hasTopics = filter.contains { if case .topic = $0 { true } else { false } }
     }
 }

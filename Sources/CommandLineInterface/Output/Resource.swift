@@ -1,5 +1,7 @@
-import Basics
+package import Basics
+import Foundation
 package import JSON
+package import Proto
 
 /// A resource of the gateway that commands show.
 package protocol Resource: Sendable {
@@ -126,5 +128,53 @@ extension Resource {
 
     package var json: JSONValue {
         .object(fields.flatMap(\.members))
+    }
+}
+
+extension ResourceField {
+    /// A time as RFC 3339, for programs in UTC and for people local; `null` if it is not known.
+    package static func time(_ name: String, _ value: Timestamp?) -> ResourceField {
+        guard let value else { return ResourceField(name: name, json: .null, text: "") }
+        return ResourceField(name: name, json: .string(value.rfc3339()), text: value.localText)
+    }
+}
+
+extension Timestamp {
+    /// The time to the second, for people.
+    fileprivate var localText: String {
+        let isOrdinary = (-12_219_292_800...253_402_300_799).contains(seconds)
+        return isOrdinary ? LocalTime.text(UnixTime(seconds: seconds)) : rfc3339(withFraction: false)
+    }
+
+    /// Returns e.g. `2026-11-21T14:57:10.25Z`; a fraction has no trailing zeros.
+    ///
+    /// Times before the Gregorian calendar's first day, 1582-10-15, and after the year 9999 are replaced by the nearest one in that
+    /// range.
+    func rfc3339(withFraction: Bool = true) -> String {
+        let whole = min(max(seconds, -12_219_292_800), 253_402_300_799)
+        let date = Date(timeIntervalSince1970: TimeInterval(whole)).formatted(.iso8601)
+        guard withFraction, (1..<1_000_000_000).contains(nanos) else { return date }
+        var digits = String(String(1_000_000_000 + Int64(nanos)).dropFirst())
+        while digits.hasSuffix("0") { digits.removeLast() }
+        return "\(date.dropLast()).\(digits)Z"
+    }
+}
+
+/// Times for people: RFC 3339 in the time zone of this machine, e.g. `2026-01-31T16:00:00+08:00`; in UTC with a `Z`.
+package enum LocalTime {
+    package static func text(_ time: UnixTime) -> String {
+        var seconds = time_t(time.seconds)
+        var local = tm()
+        guard localtime_r(&seconds, &local) != nil else { return RFC3339.text(time) }
+        return text(time, offset: Int64(local.tm_gmtoff))
+    }
+
+    /// - Parameter offset: seconds east of UTC.
+    static func text(_ time: UnixTime, offset: Int64) -> String {
+        let minutes = offset / 60
+        guard minutes != 0 else { return RFC3339.text(time) }
+        let civil = RFC3339.text(time.adding(seconds: minutes * 60)).dropLast()
+        let (hours, rest) = minutes.magnitude.quotientAndRemainder(dividingBy: 60)
+        return "\(civil)\(minutes < 0 ? "-" : "+")\(hours.padded(to: 2)):\(rest.padded(to: 2))"
     }
 }

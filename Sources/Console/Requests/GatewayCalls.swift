@@ -1,9 +1,9 @@
 import Basics
 import Crypto
-import HTTPTypes
+package import HTTPTypes
 import Proto
 import RPC
-import ThreadCalls
+package import ThreadCalls
 import Wire
 
 /// The outcome of a call.
@@ -156,5 +156,63 @@ extension HTTPRequestHead {
         for field in self.fields.fields where kept.contains(field.name) { fields.append((field.name, field.value)) }
         if let token { fields.append(("authorization", "Bearer \(token.exposedText)")) }
         return fields
+    }
+}
+
+/// The parts of the gateway that the console uses.
+package struct GatewayHandlers: Sendable {
+    /// Handles the browsers' calls, as the web listener does.
+    let calls: any HTTPRequestHandler
+    /// Handles the console's own calls of the same methods.
+    let local: LocalCalls
+    /// The object store's handler, which reads objects for previews.
+    let store: any HTTPRequestHandler
+
+    package init(calls: any HTTPRequestHandler, local: LocalCalls, store: any HTTPRequestHandler) {
+        self.calls = calls
+        self.local = local
+        self.store = store
+    }
+}
+
+/// The body of a browser's call that is passed to the gateway; the response is returned as the console's.
+final class ForwardedCall: HTTPBodySink {
+    private let call: any HTTPBodySink
+    private let refused: () -> Void
+
+    /// - Parameter refused: called if the gateway no longer accepts the session's token: the user's password or role was changed,
+    ///   or the user was deleted.
+    init(_ call: any HTTPBodySink, refused: @escaping () -> Void) {
+        self.call = call
+        self.refused = refused
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer) { call.receive(bytes) }
+
+    var isAnswered: Bool { call.isAnswered }
+
+    func finish() -> HTTPResponse {
+        let response = call.finish()
+        if response.status == 401 { refused() }
+        return response.securedForConsole
+    }
+
+    func abandon() { call.abandon() }
+}
+
+/// The address of a signed request to the object store.
+struct StoreAddress: Sendable {
+    /// The target of the request; of a presigned one, with its signature.
+    let target: String
+    /// The value of the field `Host`.
+    let host: String
+
+    /// - Parameter url: the request's URL.
+    init?(url: String) {
+        guard let scheme = url.firstRange(of: "://") else { return nil }
+        let rest = url[scheme.upperBound...]
+        guard let slash = rest.firstIndex(of: "/") else { return nil }
+        host = String(rest[..<slash])
+        target = String(rest[slash...])
     }
 }

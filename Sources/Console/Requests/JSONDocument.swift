@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 
 /// A JSON document that the console receives.
 protocol JSONDocument: Decodable {}
@@ -47,4 +48,62 @@ struct ProviderRedirect: JSONDocument {
     let state: String
     /// The provider's name for itself; `nil` if it sent none.
     let issuer: String?
+}
+
+/// Receives the small body of a request to the console itself, and responds to it.
+final class SmallBody: HTTPBodySink {
+    private var bytes: [UInt8] = []
+    private var isTooLong = false
+    private let limit: Int
+    private let respond: ([UInt8]) -> HTTPResponse
+
+    /// - Parameter limit: the longest body, in bytes; a password has 1024 at most.
+    init(limit: Int = 16 << 10, _ respond: @escaping ([UInt8]) -> HTTPResponse) {
+        self.limit = limit
+        self.respond = respond
+    }
+
+    func receive(_ piece: UnsafeRawBufferPointer) {
+        isTooLong = isTooLong || bytes.count + piece.count > limit
+        if !isTooLong { bytes += piece }
+    }
+
+    var isAnswered: Bool { isTooLong }
+
+    func finish() -> HTTPResponse {
+        isTooLong ? .refusal(.malformed("at most \(limit) bytes long")) : respond(bytes)
+    }
+
+    func abandon() {}
+}
+
+/// The request body of a sign-in: its first step, or the second one.
+enum SignIn {
+    static let form = #"{"organization": …, "userName": …, "password": …} or {"challenge": …, "code": …}"#
+
+    case password(PasswordSignIn)
+    case secondFactor(SecondFactorSignIn)
+
+    init?(json: [UInt8]) {
+        if let read = PasswordSignIn(json: json) {
+            self = .password(read)
+        } else if let read = SecondFactorSignIn(json: json) {
+            self = .secondFactor(read)
+        } else {
+            return nil
+        }
+    }
+}
+
+/// The first step of a sign-in.
+struct PasswordSignIn: JSONDocument {
+    let organization: String
+    let userName: String
+    let password: String
+}
+
+/// The second step of a sign-in.
+struct SecondFactorSignIn: JSONDocument {
+    let challenge: String
+    let code: String
 }

@@ -1,5 +1,7 @@
 import Basics
 import Crypto
+import Foundation
+import GatewayProto
 import Proto
 import Synchronization
 
@@ -128,4 +130,66 @@ final class Session: Sendable {
             contents[index].value = grant
         }
     }
+}
+
+/// The secrets of a session, its cookie and its token: 256 random bits each. The gateway keeps only their digests.
+enum SessionSecret {
+    static func random() -> String { Base64.encodeURL(Random.bytes(32)) }
+
+    static func digest(_ text: String) -> [UInt8] { Digest.sha256(Array(text.utf8)) }
+}
+
+/// The digest of a session's cookie.
+struct SessionKey: Hashable, Sendable {
+    let digest: [UInt8]
+
+    init(_ cookie: String) {
+        digest = SessionSecret.digest(cookie)
+    }
+}
+
+/// The cookie of a session: for this host only, not readable by scripts, and not sent with requests of other sites (RFC 6265bis,
+/// sections 4.1.3 and 5.5). Browsers accept it over TLS; Chromium and Firefox accept it from loopback without TLS.
+enum SessionCookie {
+    static let name = "__Host-console"
+
+    static func set(_ value: String) -> String { "\(name)=\(value); \(attributes)" }
+
+    static let removal = "\(name)=; Max-Age=0; \(attributes)"
+
+    private static let attributes = "Path=/; Secure; HttpOnly; SameSite=Strict"
+}
+
+/// The description of a session for its pages.
+struct SessionDescription: Encodable {
+    private struct Person: Encodable {
+        let organization: String
+        let userName: String
+        let role: String
+    }
+
+    private enum Key: CodingKey {
+        case user
+        case deviceEndpoints
+    }
+
+    private let user: Person
+    private let deviceEndpoints: any Encodable & Sendable
+
+    init(_ session: Session, deviceEndpoints: any Encodable & Sendable) {
+        user = Person(
+            organization: session.user.organization, userName: session.user.userName, role: session.user.role)
+        self.deviceEndpoints = deviceEndpoints
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(user, forKey: .user)
+        try container.encode(deviceEndpoints, forKey: .deviceEndpoints)
+    }
+}
+
+/// The token that a session's scripts must send; returned once, when the session begins.
+struct SessionGrant: Encodable {
+    let token: String
 }

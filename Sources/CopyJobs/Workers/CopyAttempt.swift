@@ -14,7 +14,7 @@ struct CopyAttempt: Sendable {
     let database: Database
     let store: ObjectStore
     let clock: any WallClock
-    /// See ``CopyJobsConfiguration/patience``.
+    /// See ``CopyJobsConfiguration/retryDuration``.
     let retryDuration: Duration
     let metrics: CopyMetrics
 

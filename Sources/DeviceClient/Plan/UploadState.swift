@@ -1,3 +1,4 @@
+package import Proto
 package import StoreClient
 
 /// The state of an upload as this client knows it: the result of its events.
@@ -89,5 +90,95 @@ extension UploadAttempt {
     fileprivate func continued(as upload: String) -> UploadAttempt {
         UploadAttempt(
             upload: upload, endpoint: endpoint, region: region, bucket: bucket, key: key, partSize: partSize)
+    }
+}
+
+/// The next step of an upload.
+package enum UploadStep: Sendable, Equatable {
+    /// CreateLogicalUpload.
+    case create
+    /// PutObject of the whole file.
+    case put(UploadAttempt)
+    /// InitiateMultipartUpload.
+    case initiate(UploadAttempt)
+    /// UploadPart of these parts, with number and range in the file.
+    case send(UploadAttempt, multipart: String, [PartRange])
+    /// CompleteMultipartUpload.
+    case join(UploadAttempt, multipart: String, [StorePart])
+    /// CompleteUpload.
+    case complete(UploadAttempt, etag: String, parts: Int)
+    /// Failure: no step is possible. The reason is the rest of a sentence that begins with the file.
+    case fail(reason: String)
+}
+
+extension UploadState {
+    package var step: UploadStep {
+        switch phase {
+        case .begun: .create
+        case .created(let attempt):
+            if source.size <= attempt.partSize {
+                .put(attempt)
+            } else if (source.size - 1) / attempt.partSize >= PartRange.maximumCount {
+                .fail(reason: "has \(source.size) bytes, more than 10,000 parts of \(attempt.partSize) bytes")
+            } else {
+                .initiate(attempt)
+            }
+        case .sending(let attempt, let multipart, let parts):
+            sending(attempt, multipart, parts)
+        case .stored(let attempt, let etag, let parts): .complete(attempt, etag: etag, parts: parts)
+        }
+    }
+
+    private func sending(_ attempt: UploadAttempt, _ multipart: String, _ parts: [Int: StorePart]) -> UploadStep {
+        let all = PartRange.all(size: source.size, partSize: attempt.partSize)
+        let missing = all.filter { parts[$0.number]?.size != Int64($0.bytes.count) }
+        guard missing.isEmpty else { return .send(attempt, multipart: multipart, missing) }
+        return .join(attempt, multipart: multipart, all.compactMap { parts[$0.number] })
+    }
+}
+
+/// The meaning of GetUploadRecovery's response for an upload whose last responses may be lost.
+package enum RecoveryStep: Sendable, Equatable {
+    /// The attempt is in progress: compare with the store, then take the next step.
+    case goOn
+    /// Call CreateLogicalUpload with this id as `restart_from_upload_id`.
+    case restart(from: String)
+    /// The store has every byte: call CompleteUpload with these values.
+    case complete(upload: String, etag: String, parts: Int)
+    /// The gateway does not know the id, or has another attempt's: call CreateLogicalUpload.
+    case beginAnew
+    /// The upload was aborted.
+    case end(reason: String)
+    /// The response is invalid.
+    case refuse(reason: String)
+}
+
+extension UploadState {
+    /// - Parameters:
+    ///   - response: `nil` for UPLOAD_NOT_FOUND.
+    ///   - wasRefused: whether CompleteUpload reported that the object differs from the request.
+    package func recovery(_ response: GetUploadRecoveryResponse?, wasRefused: Bool = false) -> RecoveryStep {
+        guard let response, let attempt else { return .beginAnew }
+        let current = response.currentUploadID.isEmpty ? attempt.upload : response.currentUploadID
+        switch response.nextAction {
+        case .continue where current != attempt.upload:
+            // A restart by this client whose response was lost: the parts that it stored are unknown.
+            return .restart(from: current)
+        case .continue:
+            if case .stored = phase, wasRefused { return .restart(from: current) }
+            return .goOn
+        case .restart:
+            return response.restartAllowed
+                ? .restart(from: current) : .refuse(reason: "the gateway neither continues the upload nor restarts it")
+        case .completeOnly:
+            guard !response.ossObjectEtag.isEmpty else {
+                return .refuse(reason: "the gateway's response has no ETag of the stored object")
+            }
+            return .complete(upload: current, etag: response.ossObjectEtag, parts: Int(response.completedPartCount))
+        case .abort:
+            return .end(reason: response.terminalReason)
+        default:
+            return .refuse(reason: "the gateway's next action \(response.nextAction) is unknown to this version")
+        }
     }
 }

@@ -18,6 +18,7 @@ import Proto
 import RPC
 import Uploads
 import Webhooks
+import Wire
 
 /// The capabilities of a gateway, connected to each other.
 package struct GatewayModules: Sendable {
@@ -160,5 +161,22 @@ extension GatewayModules {
         }
         options.onLogChange = { change in log.write(change, path: path) }
         return try Database(path: path, migrations: ownMigrations + configuration.apps.migrations, options: options)
+    }
+}
+
+/// The calls of each listener.
+extension GatewayModules {
+    /// Returns the router with the calls of a listener.
+    func router(_ listener: ListenerName) -> Router {
+        var router = Router()
+        for capability in capabilities { capability.register(for: listener, in: &router) }
+        return router
+    }
+
+    /// Returns the router of the listener for apps, which has none of the gateway's own calls.
+    func appRouter(_ routes: [HTTPRoute]) -> Router {
+        var router = router(.apps)
+        router.add(routes: routes)
+        return router
     }
 }

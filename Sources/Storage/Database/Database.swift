@@ -242,3 +242,39 @@ package final class Database: Sendable {
         writer.stop()
     }
 }
+
+/// The visibility of concurrent transactions.
+///
+/// SQLite has one writer, whose transactions run one after the other, so both levels are the same there. They matter for an engine
+/// with concurrent transactions.
+package enum Isolation: Sendable {
+    /// The result is one that some sequential order could have. A transaction for which that is impossible is rolled back and
+    /// repeated.
+    case serializable
+    /// Each statement sees what is committed at its time. Rows stay unchanged only if the transaction locks them with
+    /// ``Connection/hold(_:_:_:)``. For transactions of many callers on the same rows, which would otherwise be repeated again and
+    /// again.
+    case rowLocks
+}
+
+extension Database {
+    /// Reads one page of a list: its first rows where ``read(_:)`` runs, and the rest in the background, if there is one.
+    ///
+    /// Short lists thus need no other thread, and nobody's long list holds up an event loop. The two parts are two reads, as two
+    /// pages would be.
+    ///
+    /// - Parameter body: reads rows by an index, within the given limit: those after `last`, or the first ones of the page if that
+    ///   is `nil`.
+    package nonisolated(nonsending) func readPage<T: Sendable>(
+        _ limit: PageLimit,
+        _ body: @escaping @Sendable (ReadConnection, _ limit: PageLimit, _ last: T?) throws -> PageRows<T>
+    ) async throws -> PageRows<T> {
+        let part = try await read { try body($0, limit.partOnLoop, nil) }
+        var page = PageRows<T>(limit)
+        page.append(rest: part)
+        guard let rest = limit.rest(after: page) else { return page }
+        let last = page.rows.last
+        page.append(rest: try await readInBackground { try body($0, rest, last) })
+        return page
+    }
+}

@@ -1,4 +1,5 @@
 import Basics
+package import Settings
 import StoreProtocol
 
 /// The settings of the object store: sizes, lifetimes, and limits of space and memory.
@@ -27,4 +28,17 @@ package struct ObjectStoreConfiguration: Sendable {
     var engine: @Sendable (DirectoryEngine) -> any ObjectEngine = { $0 }
 
     package init() {}
+}
+
+extension ObjectStoreConfiguration {
+    /// Reads the keys of the section `object_store` about the disk and the memory.
+    package init(_ settings: SettingsReader) {
+        self.init()
+        let section = settings.section("object_store")
+        minimumFreeBytes = section.integer(
+            "min_free_bytes", default: minimumFreeBytes, in: 0...(1 << 50), unit: "bytes")
+        directIO = section.flag("direct_io", default: true) ? .probe : .off
+        bufferBytes = section.integer(
+            "max_buffer_bytes", default: bufferBytes, in: (4 << 20)...(1 << 40), unit: "bytes")
+    }
 }

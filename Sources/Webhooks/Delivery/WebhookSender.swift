@@ -1,5 +1,7 @@
 import Basics
+package import Crypto
 import Database
+import Foundation
 import HTTPClient
 import HTTPTypes
 import Synchronization
@@ -163,5 +165,76 @@ extension HTTPReceiver {
                 throw TransferFailure.unusable("the webhook's response is longer than \(limit) bytes")
             }
         }
+    }
+}
+
+/// The signature that lets receivers verify that a request is authentic, unaltered and recent: the header fields of Standard
+/// Webhooks 1.0 (standardwebhooks.com), with HMAC-SHA256 over the id, the time of sending and the body.
+enum WebhookSignature {
+    /// The prefix of a Base64-encoded key.
+    private static let prefix = TokenPrefix.webhookKey.rawValue
+    private static let shortestKey = 16
+    private static let mostKeys = 4
+
+    /// - Parameters:
+    ///   - keys: each makes a signature; a receiver accepts any valid one.
+    ///   - time: the time of this attempt. Receivers refuse requests that are older than some minutes.
+    static func fields(id: String, body: [UInt8], keys: [Secret], at time: UnixTime) -> HTTPFields {
+        let signed = Array("\(id).\(time.seconds).".utf8) + body
+        let signatures = keys.map { "v1,\(Base64.encode(HMAC.sha256(key: $0.exposed, signed)))" }
+        return [
+            "webhook-id": id, "webhook-timestamp": "\(time.seconds)",
+            "webhook-signature": signatures.joined(separator: " "),
+        ]
+    }
+
+    /// Parses keys; see ``Webhook/keys(_:)``.
+    static func keys(_ text: String) -> [Secret]? {
+        let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { !$0.isEmpty }
+        let keys = lines.compactMap(key)
+        return (1...mostKeys).contains(keys.count) && keys.count == lines.count ? keys : nil
+    }
+
+    private static func key(_ text: String) -> Secret? {
+        let key = text.hasPrefix(prefix) ? Base64.decode(text.dropFirst(prefix.count)) : Array(text.utf8)
+        guard let key, key.count >= shortestKey else { return nil }
+        return Secret(key)
+    }
+}
+
+extension Webhook {
+    /// Parses the configured keys, one for each line: `whsec_` and Base64 (Standard Webhooks), or the key itself.
+    ///
+    /// - Returns: `nil` if one has fewer than 16 bytes, or if they are not 1 to 4.
+    package static func keys(_ text: String) -> [Secret]? { WebhookSignature.keys(text) }
+}
+
+/// The rate of requests to a webhook: a receiver that accepts nothing gets one request at a time, and seldom, however many events
+/// wait. Pure.
+struct WebhookPace: Sendable, Hashable {
+    /// The number of consecutive failed attempts, of any events, after which the receiver counts as down.
+    private static let failureLimit = 10
+    private static let longestPause = Duration.seconds(30)
+
+    private let concurrency: Int
+    private var failures = 0
+
+    init(concurrency: Int) {
+        self.concurrency = concurrency
+    }
+
+    mutating func succeeded() { failures = 0 }
+
+    mutating func failed() { failures += 1 }
+
+    var isDown: Bool { failures >= Self.failureLimit }
+
+    /// The number of parallel requests.
+    var slots: Int { isDown ? 1 : concurrency }
+
+    /// The pause between the end of an attempt and the beginning of the next.
+    var pause: Duration {
+        isDown ? min(Self.longestPause, .seconds(1 << min(failures - Self.failureLimit, 8))) : .zero
     }
 }

@@ -1,3 +1,4 @@
+import Backup
 import Basics
 import CommandLineInterface
 import Crypto
@@ -25,5 +26,16 @@ extension Parameter {
         .option(
             "--passphrase-file", "FILE", property,
             "The file whose first line is the archive's passphrase (at least 8 bytes)")
+    }
+}
+
+extension ArchiveError {
+    /// Runs `body`, and names the archive at `path` in its errors.
+    static func naming<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as ArchiveError {
+            throw ClientFailure("\(path): \(error)")
+        }
     }
 }

@@ -1,4 +1,5 @@
 package import Basics
+package import Settings
 
 /// The format of log lines.
 package enum LogFormat: String, Sendable, CaseIterable {
@@ -19,5 +20,16 @@ package struct LogConfiguration: Sendable, Hashable {
         self.level = level
         self.format = format
         self.access = access
+    }
+}
+
+extension LogConfiguration {
+    /// Reads the section `log`.
+    package init(_ settings: SettingsReader) {
+        self.init()
+        let section = settings.section("log")
+        level = section.choice("level", default: level)
+        format = section.choice("format", default: format)
+        access = section.flag("access", default: access)
     }
 }

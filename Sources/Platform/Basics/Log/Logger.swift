@@ -49,3 +49,47 @@ package struct Logger: Sendable {
         }
     }
 }
+
+/// A log destination that passes each line to a function.
+private final class LineFunction: LogDestination {
+    private let take: @Sendable (String) -> Void
+
+    init(_ take: @escaping @Sendable (String) -> Void) {
+        self.take = take
+    }
+
+    func keeps(_ level: LogLevel) -> Bool { true }
+
+    func write(_ level: LogLevel, _ event: String, _ fields: (inout LogLine) -> Void) {
+        LogLine.write(level, event, at: nil, as: .text, fields) { line in
+            take(String(decoding: line.dropLast(), as: UTF8.self))
+        }
+    }
+}
+
+extension Logger {
+    /// Makes a logger that passes each line to `take`, without time and line end: `error   a copy failed error=full`.
+    package init(lines take: @escaping @Sendable (String) -> Void) {
+        self.init(LineFunction(take))
+    }
+}
+
+/// The importance of a log line; a log keeps the lines of its own level and above.
+package enum LogLevel: String, Sendable, CaseIterable, Comparable {
+    case debug
+    case info
+    case warning
+    case error
+
+    package static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
+
+    /// The order of the levels; 0 is the least important.
+    package var rank: UInt8 {
+        switch self {
+        case .debug: 0
+        case .info: 1
+        case .warning: 2
+        case .error: 3
+        }
+    }
+}

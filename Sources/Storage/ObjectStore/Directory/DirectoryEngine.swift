@@ -2,6 +2,7 @@ import Basics
 import CLinux
 import Crypto
 import Glibc
+import Synchronization
 
 /// The directory `DIR/store`: data files at `data/<2 hex>/<file id>`, each at one path for life, and `quarantine/`.
 ///
@@ -271,4 +272,23 @@ final class DirectoryEngine: ObjectEngine {
     static func isFileID(_ name: String) -> Bool {
         name.utf8.count == 32 && Hex.decode(name) != nil
     }
+}
+
+/// The data files of this process without a row so far, which are not remains of an earlier process.
+final class PendingFiles: Sendable {
+    /// The file ids, with `true` for a duplicate of another file.
+    private let ids = Lock<[String: Bool]>([:])
+
+    var isEmpty: Bool { ids.withLock { $0.isEmpty } }
+
+    func contains(_ fileID: String) -> Bool { ids.withLock { $0[fileID] != nil } }
+
+    /// Adds a file, before it is made.
+    func add(_ fileID: String, isDuplicate: Bool = false) { ids.withLock { $0[fileID] = isDuplicate } }
+
+    /// Removes a file after its row was committed, or the file was deleted.
+    ///
+    /// - Returns: whether it was a duplicate.
+    @discardableResult
+    func remove(_ fileID: String) -> Bool { ids.withLock { $0.removeValue(forKey: fileID) } ?? false }
 }

@@ -1,3 +1,4 @@
+import Database
 import Glibc
 
 /// The failure of an operation on a file of the store.
@@ -38,6 +39,24 @@ enum StorageFailure: Error, Equatable, CustomStringConvertible {
         switch errno {
         case let code where [EIO, ENODATA, EILSEQ, EUCLEAN, EBADMSG].contains(code): .unreadable(errno: code)
         default: last()
+        }
+    }
+}
+
+/// The consequence of a disk or database failure for a client, which may retry after both.
+package enum StorageOutage: Sendable {
+    /// There is no space.
+    case full
+    case unavailable
+
+    /// Returns `nil` for other errors, and for those that a retry does not help against.
+    package init?(_ error: any Error) {
+        switch error {
+        case StorageFailure.full, DatabaseError.full: self = .full
+        case StorageFailure.unreadable, StorageFailure.other, DatabaseError.overloaded, DatabaseError.locked,
+            DatabaseError.closed, DatabaseError.writerEnded:
+            self = .unavailable
+        default: return nil
         }
     }
 }

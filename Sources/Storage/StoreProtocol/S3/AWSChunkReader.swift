@@ -1,4 +1,5 @@
 import Basics
+import Glibc
 
 /// A decoder for bodies in S3's `aws-chunked` encoding: repeated `size[;extensions] CRLF bytes CRLF`, ended by an empty chunk, then
 /// fields as a trailer. It works on bytes in memory, and passes on the contents of chunks without copying. Used by one thread at a
@@ -125,4 +126,24 @@ package final class AWSChunkReader {
         .incompleteBody, "The chunks of the body do not match x-amz-decoded-content-length.")
     private static let malformedTrailer = StoreError(
         .malformedTrailer, "The trailer after the body must be the one checksum that x-amz-trailer announces.")
+}
+
+extension String {
+    /// Whether the bytes of a text that is not empty occur in this one in a row. The searches of Foundation and the standard
+    /// library work on characters, or through existentials, and cost more than the signature of a request.
+    func contains(bytes text: String) -> Bool {
+        var (whole, part) = (self, text)
+        return whole.withUTF8 { whole in
+            part.withUTF8 { part in
+                guard let bytes = whole.baseAddress, let searched = part.baseAddress else { return false }
+                // No loop over a range: it allocates for each number in a debug build.
+                var start = 0
+                while start + part.count <= whole.count {
+                    if memcmp(bytes + start, searched, part.count) == 0 { return true }
+                    start += 1
+                }
+                return false
+            }
+        }
+    }
 }

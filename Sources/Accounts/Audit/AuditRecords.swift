@@ -1,0 +1,147 @@
+package import Basics
+package import Database
+
+/// A stored line of the audit log.
+package struct AuditRecord: Sendable {
+    /// Increases in the order of commits.
+    package let id: Int64
+    package let at: UnixTime
+    package let entry: AuditEntry
+}
+
+/// Times are taken before lines wait for their commit, so a line may be older than the one before it by this much.
+private let slack = Duration.seconds(60)
+
+package struct AuditRecords<C: ReadConnection> {
+    let connection: C
+
+    package init(_ connection: C) {
+        self.connection = connection
+    }
+
+    package func insert(_ entry: AuditEntry, at now: UnixTime) throws where C == Connection {
+        let ids = entry.ids.joined(separator: " ")
+        try connection.execute(
+            """
+            INSERT INTO audit (at, actor, organization_id, organization, action, target, ids, peer, result, count)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+            """, now.microseconds, entry.actor, entry.organization?.id ?? 0, entry.organization?.name ?? "",
+            entry.action, entry.target, ids, entry.peer, entry.result, entry.count)
+        try connection.execute(
+            """
+            INSERT INTO audit_usage (organization_id, lines) VALUES ($1, 1 + $2 / 200)
+            ON CONFLICT (organization_id) DO UPDATE SET lines = audit_usage.lines + excluded.lines
+            """, entry.organization?.id ?? 0, ids.utf8.count)
+    }
+
+    /// Returns an id below which all lines are older than `since`.
+    package func start(since: UnixTime) throws -> Int64 {
+        let first = try connection.first(
+            "SELECT id FROM audit WHERE at >= $1 ORDER BY at, id LIMIT 1",
+            since.subtracting(slack).microseconds
+        ) { $0.int64("id") }
+        return try first ?? lastID() + 1
+    }
+
+    /// Returns the id below which every line is older than `age`.
+    package func start(keeping age: Duration, _ permit: DeletionPermit) throws -> Int64 {
+        let oldest = try permit.now().subtracting(age)
+        // Lines whose recorded time is too early may come after lines that are younger.
+        let young = try connection.first(
+            "SELECT min(id) AS young FROM audit WHERE at < $1 AND NOT \(permit.isBefore("at", "$1"))",
+            oldest.microseconds
+        ) { $0.optionalInt64("young") }
+        let start = try start(since: oldest)
+        return min(start, young.flatMap { $0 } ?? start)
+    }
+
+    /// Returns the time of the newest line; `nil` without lines.
+    package func newestTime() throws -> UnixTime? {
+        try connection.first("SELECT at FROM audit ORDER BY id DESC LIMIT 1") { $0.time("at") }
+    }
+
+    /// Returns lines by ascending or descending id.
+    ///
+    /// - Parameters:
+    ///   - ids: the range of ids to read.
+    ///   - organization: the organization's id; `nil` = all.
+    ///   - since: older lines are omitted. Compared row by row, because the index by time has another order.
+    package func page(
+        _ ids: Range<Int64>, newestFirst: Bool = false, organization: Int64?, since: UnixTime, limit: PageLimit
+    ) throws -> PageRows<AuditRecord> {
+        let columns = "id, at, actor, organization_id, organization, action, target, ids, peer, result, count"
+        let rest = "id >= $1 AND id < $2 AND +at >= $3 ORDER BY id \(newestFirst ? "DESC" : "ASC") LIMIT $4"
+        let (first, end) = (ids.lowerBound, ids.upperBound)
+        if let organization {
+            return try connection.page(
+                limit, "SELECT \(columns) FROM audit WHERE organization_id = $5 AND \(rest)", first, end,
+                since.microseconds, limit.statementRows, organization, row: Self.record)
+        }
+        return try connection.page(
+            limit, "SELECT \(columns) FROM audit WHERE \(rest)", first, end, since.microseconds, limit.statementRows,
+            row: Self.record)
+    }
+
+    /// Returns the id of the newest line; 0 without lines.
+    package func lastID() throws -> Int64 {
+        try connection.first("SELECT id FROM audit ORDER BY id DESC LIMIT 1") { $0.int64("id") } ?? 0
+    }
+
+    /// Returns the ids of an organization's oldest lines, ascending.
+    package func oldest(
+        _ count: Int64, of organizationID: Int64, below id: Int64
+    ) throws -> [Int64] {
+        try connection.query(
+            "SELECT id FROM audit WHERE organization_id = $1 AND id < $2 ORDER BY id LIMIT $3", organizationID, id,
+            max(0, count)
+        ) { $0.int64("id") }
+    }
+
+    /// Deletes all lines of an organization with a lower id, which is the only deletion that the schema permits.
+    package func purge(below id: Int64, of organizationID: Int64) throws where C == Connection {
+        try connection.execute(
+            """
+            UPDATE audit_usage SET purged_below = $2, lines = lines - (
+                SELECT coalesce(sum(1 + length(ids) / 200), 0) FROM audit WHERE organization_id = $1 AND id < $2
+            ) WHERE organization_id = $1
+            """, organizationID, id)
+        try connection.execute("DELETE FROM audit WHERE organization_id = $1 AND id < $2", organizationID, id)
+    }
+
+    private static func record(_ row: Row) -> AuditRecord {
+        let organization = OrganizationReference(id: row.int64("organization_id"), name: row.text("organization"))
+        var entry = AuditEntry(
+            actor: row.text("actor"), organization: organization.name.isEmpty ? nil : organization,
+            action: row.text("action"), target: row.text("target"), peer: row.text("peer"), result: row.text("result"))
+        entry.ids = row.text("ids").split(separator: " ").map(String.init)
+        entry.count = row.int("count")
+        return AuditRecord(id: row.int64("id"), at: row.time("at"), entry: entry)
+    }
+}
+
+/// The number of audit lines of each organization. The organization 0 stands for lines without one.
+struct AuditUsageRecords {
+    struct Usage: Sendable {
+        let organizationID: Int64
+        /// The number of lines. A line with ids counts as several: one more for every 200 bytes of ids.
+        let lines: Int64
+    }
+
+    let connection: ReadConnection
+
+    init(_ connection: ReadConnection) {
+        self.connection = connection
+    }
+
+    func lines(of organizationID: Int64) throws -> Int64 {
+        try connection.first(
+            "SELECT lines FROM audit_usage WHERE organization_id = $1", organizationID
+        ) { $0.int64("lines") } ?? 0
+    }
+
+    func all() throws -> [Usage] {
+        try connection.query("SELECT organization_id, lines FROM audit_usage ORDER BY organization_id") {
+            Usage(organizationID: $0.int64("organization_id"), lines: $0.int64("lines"))
+        }
+    }
+}

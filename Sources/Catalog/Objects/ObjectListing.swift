@@ -1,0 +1,153 @@
+import Accounts
+import Basics
+import Database
+import GatewayAPI
+import ObjectFilters
+import Proto
+import RPC
+
+/// The rules of ListObjects.
+///
+/// Pages follow the position that an object got when it was verified, in descending order: it never changes, and new objects have
+/// higher ones, so a walk neither repeats nor skips objects that existed at its start. A page token is that position, sealed with
+/// the filter and the caller.
+struct ObjectListing: Sendable {
+    let database: Database
+    let tokens: PageTokens
+    let clock: any WallClock
+    let configuration: CatalogConfiguration
+
+    /// - Returns: the objects with their tags, and the token of the next page, which is empty on the last page.
+    func page(
+        size: Int32, token: String, filter text: String, order orderText: String = "", for user: UserPrincipal
+    ) async throws -> (objects: [ListedObject], next: String) {
+        let (filter, order) = (try Self.parse(text), try ObjectOrder.parse(orderText))
+        let request = try Page(
+            size: size, token: token, tokens: tokens, scope: Self.scope(filter: text, order: orderText, user: user))
+        let cursor = try request.cursor { PageCursor($0, order: order) }
+        let now = cursor?.now ?? clock.now().seconds
+        let query = PageQuery(
+            scope: user.objectScope, filter: filter.resolved(at: now).hidingTrash, after: cursor?.place.position,
+            limit: request.limit, visits: configuration.pageVisits)
+        let page =
+            if let order {
+                try await database.readInBackground { connection in
+                    try Self.sortedPage(query, order, after: cursor?.place, in: connection)
+                }
+            } else {
+                try await newestFirst(query)
+            }
+        let next = page.next.map { PageCursor(place: $0, now: filter.hasAge ? now : nil).text }
+        return (page.objects.rows, next.map(request.token) ?? "")
+    }
+
+    private struct ListedPage: Sendable {
+        var objects: PageRows<ListedObject>
+        /// `nil` = this is the last page.
+        var next: OrderPlace?
+    }
+
+    /// Reads a short page on the loop, and the rest of a longer one in the background.
+    private func newestFirst(_ query: PageQuery) async throws -> ListedPage {
+        guard let first = query.onLoop else {
+            return try await database.readInBackground { try Self.page(query, in: $0) }
+        }
+        var page = try await database.read { try Self.page(first, in: $0) }
+        guard let rest = query.rest(after: page.objects, next: page.next?.position) else { return page }
+        let further = try await database.readInBackground { try Self.page(rest, in: $0) }
+        page.objects.append(rest: further.objects)
+        page.next = further.next
+        return page
+    }
+
+    private static func page(_ query: PageQuery, in connection: ReadConnection) throws -> ListedPage {
+        let records = ObjectRecords(connection)
+        let page = try records.page(query)
+        var objects = try records.listed(page.rows.rows, limit: query.limit)
+        let rows = page.rows.rows
+        let next = objects.rows.count < rows.count ? rows[objects.rows.count].position + 1 : page.next
+        if next != nil { objects.end() }
+        return ListedPage(objects: objects, next: next.map { OrderPlace(value: .number(0), position: $0) })
+    }
+
+    private static func sortedPage(
+        _ query: PageQuery, _ order: ObjectOrder, after: OrderPlace?, in connection: ReadConnection
+    ) throws -> ListedPage {
+        let search = SortedSearch(connection: connection, order: order, filter: query.filter, scope: query.scope)
+        let page = try search.page(after: after, limit: query.limit)
+        let rows = page.found.rows
+        let objects = try ObjectRecords(connection).listed(rows.map(\.row), limit: query.limit)
+        let isCut = objects.rows.count < rows.count
+        return ListedPage(objects: objects, next: isCut ? rows[objects.rows.count - 1].place : page.next)
+    }
+
+    /// - Throws: INVALID_ARGUMENT with the position of the first invalid byte.
+    static func parse(_ filter: String) throws(RPCError) -> ObjectFilter {
+        do {
+            return try FilterParser.parse(filter)
+        } catch {
+            throw .invalidArgument("filter: \(error)")
+        }
+    }
+
+    private static func scope(filter: String, order: String, user: UserPrincipal) -> String {
+        "objects of \(user.objectScope.map(String.init) ?? "all") for \(user.userID): \(filter)"
+            + (order.isEmpty ? "" : "\u{0}\(order)")
+    }
+}
+
+/// The position of a page in a token: `POSITION`, or `POSITION NOW VALUE`.
+private struct PageCursor {
+    let place: OrderPlace
+    /// Seconds since 1970: the time to which ages refer on all pages of a walk.
+    let now: Int64?
+
+    init(place: OrderPlace, now: Int64?) {
+        self.place = place
+        self.now = now
+    }
+
+    init?(_ text: String, order: ObjectOrder?) {
+        let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+        guard let position = Int64(parts[0]) else { return nil }
+        now = parts.count > 1 ? Int64(parts[1]) : nil
+        let value = parts.count == 3 ? String(parts[2]) : "0"
+        switch order?.key {
+        case .name: place = OrderPlace(value: .text(value), position: position)
+        case .created, .size, nil:
+            guard let number = Int64(value) else { return nil }
+            place = OrderPlace(value: .number(number), position: position)
+        }
+    }
+
+    var text: String {
+        let value =
+            switch place.value {
+            case .number(let number): String(number)
+            case .text(let text): text
+            }
+        return "\(place.position) \(now.map(String.init) ?? "-") \(value)"
+    }
+}
+
+/// An object in lists, with its tags.
+struct ListedObject: Sendable {
+    let object: CatalogObject
+    let tags: [String: String]
+}
+
+extension DataObject {
+    init(_ listed: ListedObject) {
+        let (object, description) = (listed.object, listed.object.description)
+        self.init(
+            objectID: object.id, fileID: object.fileID, status: object.isBad ? .bad : .verified,
+            sizeBytes: object.content.size, createdAtUnix: object.times.createdAt.seconds,
+            uploadedAtUnix: object.times.uploadedAt.seconds, verifiedAtUnix: object.times.verifiedAt.seconds,
+            etag: object.content.etag, name: object.name(tags: listed.tags).text,
+            contentType: description.contentType, deviceID: object.owner.deviceID ?? "", siteID: object.owner.siteID,
+            tags: listed.tags, crc64Ecma: description.crc64.map { String($0) } ?? "",
+            recordedFrom: description.recordedFrom.map { Timestamp($0) },
+            recordedTo: description.recordedTo.map { Timestamp($0) }, trashedAt: object.trashedAt.map { Timestamp($0) },
+            relativePath: description.relativePath?.text ?? "")
+    }
+}

@@ -1,0 +1,122 @@
+import Database
+import ObjectFilters
+
+/// The query for one page of the list.
+struct PageQuery: Sendable {
+    /// The rows that one search reads on an event loop, at most.
+    private static let visitsOnLoop = 200
+
+    /// The organization whose objects are listed; `nil` = all.
+    let scope: Int64?
+    let filter: ResolvedFilter
+    /// The position below which the page begins; `nil` = at the newest object.
+    var after: Int64?
+    var limit: PageLimit
+    /// The number of rows that may be read; the page is short if that is not enough.
+    var visits: Int
+
+    /// The query for the part of the page that is read on an event loop; `nil` if each row may need tags to be compared.
+    var onLoop: PageQuery? {
+        guard !filter.withoutRequiredTags.readsTags else { return nil }
+        var query = self
+        query.limit = limit.partOnLoop
+        query.visits = min(visits, Self.visitsOnLoop)
+        return query
+    }
+
+    /// Returns the query for the rest of the page; `nil` if `part`, the result of ``onLoop``, is all of it.
+    func rest<Entry>(after part: PageRows<Entry>, next: Int64?) -> PageQuery? {
+        guard let next, let limit = limit.rest(after: part) else { return nil }
+        var query = self
+        query.after = next
+        query.limit = limit
+        return query
+    }
+}
+
+struct ObjectPage: Sendable {
+    let rows: PageRows<ObjectRow>
+    /// The position below which the next page begins; `nil` = this is the last page.
+    let next: Int64?
+}
+
+/// The number of objects whose tags one statement reads.
+private let tagChunkSize = 100
+/// The size for which a tag counts beside its texts.
+private let tagOverhead = 16
+
+extension ObjectRecords {
+    /// Returns a page, newest objects first. It ends at the limit in bytes as if their tags were read.
+    func page(_ query: PageQuery) throws -> ObjectPage {
+        let budget = SearchBudget(max(query.visits, query.limit.rows), bytes: query.limit.bytes)
+        let search = try ObjectSearch(query.filter, scope: query.scope, in: connection, budget: budget)
+        let matches = try search.matches(below: query.after, limit: query.limit.statementRows) { row in
+            let row = ObjectRow(row)
+            budget.spend(bytes: row.size)
+            return row
+        }
+        var page = PageRows<ObjectRow>(query.limit)
+        page.reserve(matches.found.count)
+        for match in matches.found {
+            guard page.admits(match.value.size) else { return ObjectPage(rows: page, next: match.position + 1) }
+            page.append(match.value, bytes: match.value.size)
+        }
+        if matches.rest != nil { page.end() }
+        return ObjectPage(rows: page, next: matches.rest)
+    }
+
+    /// Returns objects with their tags: as many of `rows` as fit into a page. No more tags are read than fit into it, and those of a
+    /// few objects.
+    func listed(_ rows: [ObjectRow], limit: PageLimit) throws -> PageRows<ListedObject> {
+        var page = PageRows<ListedObject>(limit)
+        page.reserve(rows.count)
+        var start = 0
+        while start < rows.count {
+            let chunk = Self.tagChunk(of: rows[start...])
+            let tags = try tags(at: chunk.map(\.position))
+            for row in chunk {
+                let tags = tags[row.position] ?? [:]
+                let size = row.bytes + Self.size(of: tags)
+                guard page.admits(size) else { return page }
+                page.append(ListedObject(object: row.object, tags: tags), bytes: size)
+            }
+            start = chunk.endIndex
+        }
+        return page
+    }
+
+    /// Returns the first rows whose tags are read together. An object whose tags were not counted is read alone.
+    private static func tagChunk(of rows: ArraySlice<ObjectRow>) -> ArraySlice<ObjectRow> {
+        let known = rows.prefix(tagChunkSize).prefix { $0.tagBytes != nil }
+        return known.isEmpty ? rows.prefix(1) : known
+    }
+
+    private static func size(of tags: [String: String]) -> Int {
+        tags.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + tagOverhead }
+    }
+}
+
+/// An object of a page whose tags are not read yet.
+struct ObjectRow: Sendable {
+    let position: Int64
+    let object: CatalogObject
+    /// The size of the row in bytes, without tags.
+    let bytes: Int
+    /// The size of the object's tags in bytes; `nil` for objects of versions that did not count them.
+    let tagBytes: Int?
+
+    init(_ row: Row) {
+        position = row.int64("position")
+        object = CatalogObject(row)
+        bytes = row.byteCount
+        tagBytes = Self.tagBytes(row)
+    }
+
+    /// The size of the object in a page, as far as it is known before its tags are read.
+    var size: Int { bytes + (tagBytes ?? 0) }
+
+    static func tagBytes(_ row: Row) -> Int? {
+        let counted = row.int("tag_bytes")
+        return counted == 0 && row.bool("lacks_tag_texts") ? nil : counted
+    }
+}

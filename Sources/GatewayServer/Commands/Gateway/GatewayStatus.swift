@@ -1,0 +1,251 @@
+import Basics
+import CommandLineInterface
+import DeviceCommands
+import HTTPClient
+import HTTPTypes
+import JSON
+import Proto
+import Sockets
+
+/// `data-gateway status`
+struct GatewayStatus: Command {
+    static let name = "status"
+    static let summary = "Show the state of a gateway: version, disk, uploads, certificate, faults"
+    static let discussion = [
+        """
+        Version, listeners, disk, certificate, backups and faults come from the ops listener, which is often reachable only \
+        from the gateway's own machine; stored objects and uploads come from the admin listener and need a signed-in user. \
+        The field not_known lists what could not be read. Exits with 1 if the gateway does not accept calls.
+        """
+    ]
+    static let examples = ["status --ops 127.0.0.1:50090"]
+    /// The environment variable with the ops listener, if `--ops` is not given.
+    private static let variable = "DATA_GATEWAY_OPS"
+    private static let timeout = Duration.seconds(10)
+
+    static var parameters: [Parameter<Self>] {
+        [
+            .option(
+                "--ops", "HOST:PORT", \.ops,
+                "The ops listener (default: $\(variable), else port 50090 of the host of the last login)")
+        ] + ConnectionOptions.parameters(of: .admin).map { $0.at(\.connection) }
+    }
+
+    var ops: PeerAddress?
+    var connection = ConnectionOptions()
+
+    func run(in environment: CommandEnvironment) async -> ExitCode {
+        await environment.attempt(asJSON: connection.json) {
+            let session = try SessionFile(in: environment).read()
+            var state = GatewayState()
+            do {
+                state.read(try await metrics(environment, session))
+            } catch let failure as ClientFailure {
+                state.missing.append(failure.message)
+            }
+            do {
+                try await state.read(SignedInConnection(connection, listener: .admin, in: environment))
+            } catch let failure as ClientFailure {
+                state.missing.append(failure.message)
+            }
+            guard state.isKnown else {
+                throw ClientFailure(state.missing.joined(separator: "; "), exitCode: .unreachable)
+            }
+            let reply = Reply(state)
+            try environment.output(connection.json ? reply.json.text : reply.text)
+            if state.isServing == false { throw ClientFailure("the gateway does not accept calls") }
+        }
+    }
+
+    private func metrics(
+        _ environment: CommandEnvironment, _ session: SignedInSession?
+    ) async throws -> MetricsText {
+        let host = session?.authServer?.address.host ?? "127.0.0.1"
+        let address = try ops ?? environment[Self.variable].map(address) ?? PeerAddress(host: host, port: 50_090)
+        var options = HTTPConnection.Options(authorities: environment.authorities)
+        options.totalTimeout = Self.timeout
+        do {
+            let reply = try await HTTPConnection(options).exchange(HTTPRequest("GET", "http://\(address)/metrics"))
+            guard reply.status == 200 else {
+                throw ClientFailure(
+                    "\(address) answered /metrics with HTTP status \(reply.status): it is not an ops listener")
+            }
+            return MetricsText(String(decoding: reply.body, as: UTF8.self))
+        } catch TransferFailure.connection(let reason) {
+            throw ClientFailure("the ops listener \(address) is not available: \(reason)", exitCode: .unreachable)
+        }
+    }
+
+    private func address(_ text: String) throws(ClientFailure) -> PeerAddress {
+        guard let address = PeerAddress(text) else {
+            throw ClientFailure(
+                "\(Self.variable) must be HOST:PORT (IPv6: [HOST]:PORT), not '\(text)'", exitCode: .usage)
+        }
+        return address
+    }
+}
+
+/// The known state of a gateway; `nil` = it could not be queried.
+private struct GatewayState: Resource {
+    static let columns = ["version", "is_serving"]
+
+    private var version: String?
+    private(set) var isServing: Bool?
+    /// Metrics as whole numbers, by the field's name.
+    private var numbers: [String: Int64] = [:]
+    private var listeners: [ListenerState] = []
+    private var lastBackup: Int64?
+    /// The kind of the last backup: `scheduled` or `manual`.
+    private var lastBackupKind: String?
+    private var uploads: (count: Int64, bytes: Int64)?
+    private var stored: (count: Int64, bytes: Int64)?
+    /// The reasons for missing values, a sentence each.
+    var missing: [String] = []
+
+    var isKnown: Bool { version != nil || stored != nil }
+
+    private static let metrics = [
+        "store_free_bytes", "store_min_free_bytes", "tls_certificate_expiry_seconds", "bad_objects", "events_pending",
+        "events_dead", "deletions_paused", "scrub_passes_total", "scrub_failures_total", "backup_failures_total",
+    ]
+
+    mutating func read(_ metrics: MetricsText) {
+        version = metrics.label("version", of: "data_gateway_build_info")
+        isServing = metrics.sum("data_gateway_serving").map { $0 > 0 }
+        listeners = metrics.labels(of: "data_gateway_listener_info").map(ListenerState.init(labels:))
+        // The schedule whose last backup is the oldest.
+        let scheduled = metrics.minimum("data_gateway_backup_last_success_timestamp_seconds").map { Int64($0) }
+        let manual = metrics.sum("data_gateway_manual_backup_last_success_timestamp_seconds").map { Int64($0) } ?? 0
+        lastBackup = manual > scheduled ?? 0 ? manual : scheduled
+        lastBackupKind = lastBackup.flatMap { $0 == 0 ? nil : $0 == scheduled ? "scheduled" : "manual" }
+        for name in Self.metrics {
+            if let value = metrics.sum("data_gateway_\(name)") { numbers[name] = Int64(exactly: value.rounded()) }
+        }
+    }
+
+    mutating func read(_ gateway: SignedInConnection) async throws {
+        let service = UploadManagementServiceClient(gateway)
+        let list = try await Pages.all { token in
+            let page = try await service.listUploads(ListUploadsRequest(pageSize: Pages.size, pageToken: token))
+            return (page.uploads, page.nextPageToken)
+        }
+        uploads = (Int64(list.count), list.reduce(0) { $0 + $1.storedBytes })
+        let statistics = try await ObjectManagementServiceClient(gateway).getStatistics(GetStatisticsRequest(days: 1))
+        stored = (statistics.storedObjects, statistics.storedBytes)
+    }
+
+    var fields: [ResourceField] {
+        [
+            .text("version", version ?? ""),
+            ResourceField(
+                name: "is_serving", json: isServing.map { .bool($0) } ?? .null,
+                text: isServing.map { $0 ? "yes" : "no" } ?? ""),
+            listeners.field,
+            size("free_bytes", numbers["store_free_bytes"]),
+            size("minimum_free_bytes", numbers["store_min_free_bytes"]),
+            .unixTime("certificate_ends_at", numbers["tls_certificate_expiry_seconds"]),
+            number("stored_objects", stored?.count), size("stored_bytes", stored?.bytes),
+            number("uploads_in_progress", uploads?.count), size("uploads_stored_bytes", uploads?.bytes),
+            number("corrupted_objects", numbers["bad_objects"]), number("scrub_passes", numbers["scrub_passes_total"]),
+            number("scrub_failures", numbers["scrub_failures_total"]),
+            .unixTime("last_backup_at", lastBackup),
+            ResourceField(
+                name: "last_backup_kind", json: lastBackupKind.map { .string($0) } ?? .null, text: lastBackupKind ?? ""),
+            number("failed_backups", numbers["backup_failures_total"]),
+            number("pending_events", numbers["events_pending"]), number("dead_letters", numbers["events_dead"]),
+            ResourceField(
+                name: "deletions_are_paused", json: numbers["deletions_paused"].map { .bool($0 > 0) } ?? .null,
+                text: numbers["deletions_paused"].map { $0 > 0 ? "yes" : "no" } ?? ""),
+            .lines("not_known", missing),
+        ]
+    }
+
+    private func number(_ name: String, _ value: Int64?) -> ResourceField {
+        ResourceField(name: name, json: value.map { .number($0) } ?? .null, text: value.map { "\($0)" } ?? "")
+    }
+
+    private func size(_ name: String, _ value: Int64?) -> ResourceField {
+        value.map { .size(name, $0) } ?? ResourceField(name: name, json: .null, text: "")
+    }
+}
+
+/// A listener of a running gateway, by its metrics.
+struct ListenerState {
+    private let name: String
+    /// `HOST:PORT`.
+    private let address: String
+    private let isSecure: Bool
+
+    init(labels: [String: String]) {
+        name = labels["listener"] ?? ""
+        address = labels["address"] ?? ""
+        isSecure = labels["tls"] == "1"
+    }
+
+    fileprivate var text: String { "\(name) \(address)\(isSecure ? " (TLS)" : "")" }
+
+    fileprivate var json: JSONValue {
+        .object([
+            JSONValue.Member(name: "name", value: .string(name)),
+            JSONValue.Member(name: "address", value: .string(address)),
+            JSONValue.Member(name: "port", value: PeerAddress(address).map { .number(Int64($0.port)) } ?? .null),
+            JSONValue.Member(name: "tls", value: .bool(isSecure)),
+        ])
+    }
+}
+
+extension [ListenerState] {
+    /// The field `listeners`. JSON also has the lines for people, which were all that earlier releases had.
+    var field: ResourceField {
+        ResourceField.lines("listeners", map(\.text)).with(json: .array(map(\.json)))
+            .formerly("listener_addresses", .array(map { .string($0.text) }))
+    }
+}
+
+/// The samples of a metrics page in the text format of Prometheus.
+struct MetricsText {
+    private var samples: [(name: String, labels: String, value: Double)] = []
+
+    init(_ text: String) {
+        for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+            guard let space = line.lastIndex(of: " "), let value = Double(line[line.index(after: space)...]) else {
+                continue
+            }
+            let series = line[..<space]
+            let brace = series.firstIndex(of: "{") ?? series.endIndex
+            samples.append((String(series[..<brace]), String(series[brace...]), value))
+        }
+    }
+
+    /// Returns the sum of a metric's samples; `nil` if it has none.
+    func sum(_ name: String) -> Double? {
+        let values = samples.filter { $0.name == name }.map(\.value)
+        return values.isEmpty ? nil : values.reduce(0, +)
+    }
+
+    /// Returns the lowest value of a metric's samples; `nil` if it has none.
+    func minimum(_ name: String) -> Double? {
+        samples.filter { $0.name == name }.map(\.value).min()
+    }
+
+    /// Returns the value of a label of a metric's first sample.
+    func label(_ label: String, of name: String) -> String? {
+        samples.first { $0.name == name }.flatMap { Self.labels($0.labels)[label] }
+    }
+
+    /// Returns the labels of each sample of a metric.
+    func labels(of name: String) -> [[String: String]] {
+        samples.filter { $0.name == name }.map { Self.labels($0.labels) }
+    }
+
+    /// Reads `{name="value",…}`; the gateway's values contain no quotes.
+    private static func labels(_ text: String) -> [String: String] {
+        let parts = text.split(separator: "\"", omittingEmptySubsequences: false)
+        var labels: [String: String] = [:]
+        for index in stride(from: 0, to: parts.count - 1, by: 2) {
+            let name = parts[index].filter { !"{,=".contains($0) }
+            labels[name] = String(parts[index + 1])
+        }
+        return labels
+    }
+}

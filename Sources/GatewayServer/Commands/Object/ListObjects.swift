@@ -1,0 +1,96 @@
+import CommandLineInterface
+import Proto
+
+/// `data-gateway ls`
+struct ListObjects: ClientCommand {
+    static let name = "ls"
+    static let summary = "List objects, newest first"
+    static let discussion = [
+        """
+        FILTER has terms such as weather=rain, name:*camera*, name:*.mcap, size>1MiB, age<7d or device=261121-000001. A \
+        plain word is the beginning of a name, of a device's id or of a tag's value. Terms are combined with AND; OR, NOT and \
+        parentheses are available.
+        """
+    ]
+    static let listener = CommandListener.gateway
+
+    static var parameters: [Parameter<Self>] { ownParameters + connectionParameters }
+
+    /// The parameters except those of the connection.
+    static var ownParameters: [Parameter<Self>] {
+        [
+            .argument("FILTER", \.filter, "List only objects that match the filter (default: all)", isRequired: false)
+                .allowingEmpty(),
+            .option("--limit", "N", \.limit, "List at most this number of objects (default: all)"),
+            .option(
+                "--order-by", "ORDER", \.order,
+                "The order: created, size or name, with ' desc' for the largest first (default: newest first)"
+            )
+            .offering(["created", "size", "name"]),
+        ]
+    }
+
+    var filter = ""
+    var limit: Int64?
+    var order = ""
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        guard limit ?? 1 > 0 else { throw ClientFailure("--limit must be at least 1", exitCode: .usage) }
+        let limit = limit.map { Int(clamping: $0) } ?? .max
+        let service = DataGatewayObjectServiceClient(gateway)
+        var count = 0
+        let objects = try await Pages.all { token in
+            let size = min(Int(Pages.size), limit - count)
+            let page = try await service.listObjects(
+                ListObjectsRequest(
+                    pageSize: Int32(clamping: size), pageToken: token, filter: filter, orderBy: order))
+            count += page.objects.count
+            return (page.objects, count < limit ? page.nextPageToken : "")
+        }
+        return Reply("objects", Array(objects.prefix(limit)), things: "objects\(NameSearch.advice(for: filter))")
+    }
+}
+
+/// `data-gateway object find`
+struct ObjectFind: ClientCommand {
+    static let name = "find"
+    static let summary = "List objects by a part of their name, by tags, size or age, as ls does"
+    static let discussion = ListObjects.discussion
+    static let examples = ["object find 'name:*camera*'", "object find 'name:run07* size>1MiB'"]
+    static let listener = ListObjects.listener
+
+    static var parameters: [Parameter<Self>] {
+        ListObjects.ownParameters.map { $0.at(\.list) } + connectionParameters
+    }
+
+    var list = ListObjects()
+    var connection: ConnectionOptions {
+        get { list.connection }
+        set { list.connection = newValue }
+    }
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply { try await list.call(gateway) }
+}
+
+/// `data-gateway object list-corrupted`
+struct ObjectListCorrupted: ClientCommand {
+    static let name = "list-corrupted"
+    static let formerName: String? = "list-bad"
+    static let summary = "List corrupted objects, whose bytes no longer match their checksum"
+
+    static var parameters: [Parameter<Self>] { connectionParameters }
+
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        let service = ObjectManagementServiceClient(gateway)
+        return Reply(
+            "objects",
+            try await Pages.all { token in
+                let page = try await service.listBadObjects(
+                    ListBadObjectsRequest(pageSize: Pages.size, pageToken: token))
+                return (page.objects, page.nextPageToken)
+            }, things: "corrupted objects")
+    }
+}

@@ -1,0 +1,222 @@
+import Basics
+import Database
+package import StoreProtocol
+
+/// One PUT of a part, from its header to its acknowledgement.
+///
+/// The order that makes an acknowledged part durable: the data file's name was synced when the multipart upload began; bytes are
+/// written at their place; `fdatasync`; the row commits; the response is sent. An acknowledged part is never overwritten: other
+/// bytes for it go to a file of their own, whose row replaces the old one in one commit, and Complete copies them into place.
+package final class PartUpload {
+    private enum Destination {
+        /// At its place in the multipart upload's file.
+        case place
+        /// In a file of its own, because the place has an acknowledged part, another connection writes there, or parts have no
+        /// places.
+        case ownFile(NewFile)
+        /// Not stored, because the client announced the acknowledged bytes again.
+        case nowhere
+    }
+
+    private let store: ObjectStore
+    private let multipart: MultipartRecord
+    private let number: Int
+    private let permit: WritePermit
+    private let start: PartStart
+    private var destination: Destination
+    private let body: BodyPipeline
+    private var failure: (any Error)?
+
+    /// - Parameters:
+    ///   - start: what was read with the decision that `permit` is of.
+    ///   - length: of the body in bytes, where `start` could not know it.
+    package init(
+        _ store: ObjectStore, permit: WritePermit, start: PartStart, checks: BodyChecks, length: Int64? = nil
+    ) throws {
+        let (number, length) = (start.number, length ?? start.length)
+        guard let multipart = start.openMultipart(permit.claims) else { throw ObjectStoreError.noSuchUpload }
+        guard (1...10_000).contains(number) else {
+            throw ObjectStoreError.invalidPartNumber
+        }
+        try Self.checkSize(length ?? 0, of: multipart)
+        try Self.follow(multipart.checksum, checks)
+        try store.space.requireForBody()
+        let share = try store.share(length: length, for: permit.owner)
+        if let excess = start.excess { throw ObjectStoreError.quotaExceeded(excess) }
+        self.store = store
+        self.permit = permit
+        self.multipart = multipart
+        self.number = number
+        self.start = start
+        let claim = start.claim
+        var sink: (any BodySink)?
+        if let earlier = start.earlier, checks.contentMD5 == earlier.md5, length == earlier.size {
+            destination = .nowhere
+        } else if start.earlier == nil, claim.ownsPlace, multipart.hasPlaces {
+            let position = Int64(number - 1) * multipart.partSize
+            sink = try store.engine.receivePart(at: position, of: multipart.fileID)
+            destination = .place
+        } else {
+            let new = try store.engine.create()
+            sink = new.sink
+            destination = .ownFile(new)
+        }
+        body = store.pipeline(checks, into: sink, share: share) { try claim.holding($0) }
+    }
+
+    deinit {
+        abandon()
+    }
+
+    package func receive(_ bytes: UnsafeRawBufferPointer) {
+        guard failure == nil else { return }
+        do { try append(bytes) } catch { failure = error }
+    }
+
+    /// Takes bytes that come from the store itself, and of which none are needed after a failure.
+    package func append(_ bytes: UnsafeRawBufferPointer) throws {
+        try Self.checkSize(body.count + Int64(bytes.count), of: multipart)
+        try body.append(bytes)
+    }
+
+    /// Makes the part durable.
+    package func finish() throws -> PartRecord {
+        defer { abandon() }
+        if let failure { throw failure }
+        // Before holding the claim, since each write holds it on its own.
+        let stored = try body.finish()
+        let committed = try start.claim.holding {
+            try start.claim.committing {
+                if let same = try acknowledged(as: stored) { return same }
+                switch destination {
+                case .place:
+                    try body.synchronizeAndClose()
+                    return try commit(stored, fileID: nil)
+                case .ownFile(let new):
+                    try body.synchronizeAndClose()
+                    let part = try new.commit { try commit(stored, fileID: new.id) }
+                    store.engine.keep(new.id)
+                    return part
+                case .nowhere:
+                    // Another connection replaced the part that this one should equal; its bytes are gone.
+                    throw WritesInFlight.Revoked()
+                }
+            }
+        }
+        // A connection that began later was faster: this part was stored, and replaced at once.
+        return committed ?? record(stored, fileID: nil)
+    }
+
+    /// Ends the request without a row, unless ``finish()`` has made one, or may have. Bytes at the part's place stay: they have no
+    /// row, and the next writer of the part overwrites them.
+    package func abandon() {
+        // Another writer owns the place once the claim has ended, so no write may be in flight then.
+        body.cancel()
+        if case .ownFile(let new) = destination { new.abandon() }
+        destination = .nowhere
+        start.end()
+    }
+
+    private func acknowledged(as stored: BodyDigest.Stored) throws -> PartRecord? {
+        try store.database.readBlocking { try StoreRecords($0).part(number, of: multipart.id) }.flatMap {
+            $0.size == stored.size && $0.md5 == stored.md5 ? $0 : nil
+        }
+    }
+
+    private func record(_ stored: BodyDigest.Stored, fileID: String?) -> PartRecord {
+        PartRecord(
+            number: number, size: stored.size, md5: stored.md5, crc64: stored.crc64, crc32: stored.crc32,
+            fileID: fileID, storedAt: store.clock.now(), checksum: stored.checksum)
+    }
+
+    private func commit(_ stored: BodyDigest.Stored, fileID: String?) throws -> PartRecord {
+        let part = record(stored, fileID: fileID)
+        let multipartID = multipart.id
+        try store.database.writeBlocking(for: permit.owner) { [permit, store] connection in
+            let records = StoreRecords(connection)
+            guard let multipart = try records.multipart(multipartID), multipart.isOpen else {
+                throw ObjectStoreError.noSuchUpload
+            }
+            let earlier = try records.part(part.number, of: multipartID)
+            try permit.admit(bytes: part.size - (earlier?.size ?? 0), in: connection)
+            try records.put(part, of: multipartID)
+            try store.removals.schedule(earlier?.fileID.map { [$0] } ?? [], in: connection)
+        }
+        return part
+    }
+
+    private static func checkSize(_ size: Int64, of multipart: MultipartRecord) throws(ObjectStoreError) {
+        guard size > multipart.maximumPartSize else { return }
+        throw .partTooLarge(limit: multipart.maximumPartSize, isIssued: multipart.hasPlaces)
+    }
+
+    private static func follow(_ upload: MultipartChecksum?, _ checks: BodyChecks) throws(ObjectStoreError) {
+        guard let upload, !checks.follow(upload) else { return }
+        throw .checksumNotOfUpload(upload.algorithm)
+    }
+}
+
+extension MultipartRecord {
+    var isOpen: Bool { !isCompleted && !isLost }
+
+    /// Whether each part has a place in the file, which requires that all have the issued size. Parts of static keys may have any
+    /// size, and are moved to their places by Complete.
+    var hasPlaces: Bool { partSize > 0 }
+
+    /// The limit in bytes; without an issued size, S3's own limit.
+    var maximumPartSize: Int64 { hasPlaces ? partSize : 5 << 30 }
+}
+
+/// The beginning of a part's PUT: its place among the writers of the part, and the result of all reads for it.
+///
+/// It gets its place before anything is read: a faster Complete or Abort shows in the reads, and a later one revokes the place. The
+/// place ends with this object.
+package final class PartStart {
+    private let writes: WritesInFlight
+    let multipartID: String
+    let number: Int
+    /// The length of the body in bytes; `nil` if it is not declared.
+    let length: Int64?
+    let claim: WritesInFlight.Claim
+    /// The multipart upload; `nil` before it was read, and if it does not exist.
+    private var multipart: MultipartRecord?
+    /// The stored part with that number.
+    private(set) var earlier: PartRecord?
+    /// The quota that the upload's owner would exceed; see ``AccessPolicy/excess(_:bytes:in:)``.
+    private(set) var excess: String?
+    private var hasEnded = false
+
+    init(_ writes: WritesInFlight, part number: Int, of multipartID: String, length: Int64?) {
+        self.writes = writes
+        self.number = number
+        self.multipartID = multipartID
+        self.length = length
+        claim = writes.begin(part: number, of: multipartID)
+    }
+
+    deinit {
+        end()
+    }
+
+    /// Ends the place; nothing is written there any more.
+    func end() {
+        guard !hasEnded else { return }
+        hasEnded = true
+        writes.end(claim, part: number, of: multipartID)
+    }
+
+    /// Returns the multipart upload of the part, if it is open and belongs to `claims`.
+    func openMultipart(_ claims: CredentialClaims) -> MultipartRecord? {
+        multipart.flatMap { $0.isOpen && $0.belongs(to: claims) ? $0 : nil }
+    }
+
+    func read(_ claims: CredentialClaims, _ policy: any AccessPolicy, in connection: ReadConnection) throws {
+        let records = StoreRecords(connection)
+        multipart = try records.multipart(multipartID)
+        guard openMultipart(claims) != nil else { return }
+        earlier = try records.part(number, of: multipartID)
+        // A client may declare any length; one that no part may have is refused for that later.
+        let bytes = min(length ?? 0, multipart?.maximumPartSize ?? 0) - (earlier?.size ?? 0)
+        excess = bytes > 0 ? try policy.excess(claims, bytes: bytes, in: connection) : nil
+    }
+}
