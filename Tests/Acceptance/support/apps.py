@@ -8,8 +8,9 @@ from pathlib import Path
 
 #: The names of all apps of the program, which a test may use without naming one.
 NAMES = sorted(
-    re.search(r'static let name = "(\w+)"', path.read_text())[1]
-    for path in (Path(__file__).resolve().parents[3] / "Sources/Apps").glob("*/*App.swift")
+    name
+    for path in (Path(__file__).resolve().parents[3] / "Sources/Apps").glob("*/*.swift")
+    for name in re.findall(r'^    package static let name = "(\w+)"', path.read_text(), re.MULTILINE)
 )
 
 
@@ -63,7 +64,7 @@ class App:
         try:
             connection.request(method, path, body, headers)
             response = connection.getresponse()
-            return self.respond(
+            return self.response(
                 response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
             )
         finally:
