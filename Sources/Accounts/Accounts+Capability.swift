@@ -67,7 +67,7 @@ extension Accounts: Capability {
     ///
     /// - Returns: the number of removed ones.
     func sweepSessions(_ permit: DeletionPermit) async throws -> Int {
-        let retention = expiredTokenRetention
+        let retention = sessions.configuration.expiredTokenRetention
         return try await database.write(mayUseReserve: true) { connection in
             try SessionRecords(connection).deleteExpired(limit: Self.sweepBatch, permit)
                 + APITokenRecords(connection).deleteExpired(for: retention, limit: Self.sweepBatch, permit)

@@ -18,33 +18,23 @@ package final class Accounts: Sendable {
     package let deferred: DeferredRecords
 
     /// The removal of users, which other modules can observe.
-    package let userRemoval = UserRemoval()
-
+    package var userRemoval: UserRemoval { registries.users.removal }
     /// The announcements of addresses, for the device registry.
     package let addresses: AddressAnnouncements
-
-    let keyExchange: KeyExchange
-    let keyRotations: KeyRotations
-    let sessions: Sessions
-    let ownSessions: OwnSessions
-    let ownAccount: OwnAccount
-    let apiTokens: APITokens
-    let policies: SignInPolicies
-    let systemCredentials: SystemCredentials
-    let sites: SiteRegistry
-    let keys: APIKeyRegistry
-    let users: UserRegistry
-    let tokens: AccessTokens
-    let signingKeys: SigningKeyFolder
     /// Limits the callers of organizations that have too many audit lines.
-    package let auditPressure: AuditPressure
+    package var auditPressure: AuditPressure { auditRetention.pressure }
+
+    let signingKeys: SigningKeyFolder
+    let tokens: AccessTokens
+    let sessions: Sessions
+    let own: SelfService
+    let credentials: MachineCredentials
+    let registries: AccountRegistries
     let auditRetention: AuditRetention
-    let pageTokens: PageTokens
-    let clock: any WallClock
-    let clockGuard: ClockGuard
-    let database: Database
-    private let passwords: Passwords
-    let expiredTokenRetention: Duration
+    let environment: ModuleEnvironment
+
+    var database: Database { environment.database }
+    var clock: any WallClock { environment.clock }
 
     /// - Parameters:
     ///   - keysDirectory: the folder of the signing keys, which also contains the keyring's root; the first key is made if there is
@@ -55,64 +45,37 @@ package final class Accounts: Sendable {
         access: AccessTable,
         configuration: AccountsConfiguration = AccountsConfiguration()
     ) throws {
-        let (database, clock, clockGuard) = (environment.database, environment.clock, environment.clockGuard)
-        let (identifiers, log) = (environment.identifiers, environment.log)
+        let (database, clock) = (environment.database, environment.clock)
         let pepper = environment.keyring.key(.pepper)
-        self.database = database
-        self.clock = clock
-        self.clockGuard = clockGuard
+        self.environment = environment
         signingKeys = SigningKeyFolder(path: keysDirectory, lifetime: configuration.accessTokenLifetime)
         tokens = AccessTokens(
-            signer: TokenSigner(keys: try signingKeys.open(clockGuard.permit())),
+            signer: TokenSigner(keys: try signingKeys.open(environment.clockGuard.permit())),
             lifetime: configuration.accessTokenLifetime,
             capacity: configuration.rememberedTokens)
-        auditPressure = AuditPressure(
+        let auditPressure = AuditPressure(
             callsPerMinute: configuration.auditedCallsUnderPressure, maximumLines: configuration.auditLines,
             clock: clock,
-            log: log)
+            log: environment.log)
         auditRetention = AuditRetention(
             database: database, clock: clock, age: configuration.auditRetention,
             minimumAge: configuration.minimumAuditRetention, maximumLines: configuration.auditLines,
             pressure: auditPressure)
-        pageTokens = PageTokens(keyring: environment.keyring)
-        let deferred = DeferredRecords(database: database)
-        self.deferred = deferred
-        passwords = Passwords(capacity: configuration.waitingPasswords)
+        deferred = DeferredRecords(database: database)
         authenticator = Authenticator(
             database: database, tokens: tokens, deferred: deferred, clock: clock, auditPressure: auditPressure,
             access: access, pepper: pepper)
-        let failures = LoginFailures(configuration)
-        let secondFactors = SecondFactors(environment.keyring, configuration: configuration)
-        deviceKeys = DeviceKeys(identifiers: identifiers, pepper: pepper)
-        let wrongSecrets = Throttle(perMinute: configuration.wrongCredentialsOfKey)
-        func check(_ action: String) -> CredentialCheck {
-            CredentialCheck(action: action, pepper: pepper, wrongSecrets: wrongSecrets, deferred: deferred)
-        }
-        keyExchange = KeyExchange(
-            database: database, tokens: tokens, deferred: deferred,
-            proof: KeyProof(database: database, check: check("ExchangeCredential")))
-        keyRotations = KeyRotations(
-            database: database, proof: KeyProof(database: database, check: check("RotateCredential")))
+        deviceKeys = DeviceKeys(identifiers: environment.identifiers, pepper: pepper)
         addresses = AddressAnnouncements(database: database, clock: clock)
         sessions = Sessions(
-            database: database, passwords: passwords, identifiers: identifiers, deferred: deferred, pepper: pepper,
-            configuration: configuration, clockGuard: clockGuard, failures: failures,
-            auditPressure: auditPressure, secondFactors: secondFactors)
-        ownSessions = OwnSessions(database: database, clock: clock)
-        ownAccount = OwnAccount(
-            database: database, clock: clock, passwords: passwords, failures: failures, secondFactors: secondFactors,
-            deferred: deferred)
-        apiTokens = APITokens(
-            database: database, clock: clock, pepper: pepper, maximum: configuration.apiTokensOfUser,
-            lifetime: configuration.apiTokenLifetime)
-        policies = SignInPolicies(database: database, clock: clock)
-        expiredTokenRetention = configuration.expiredTokenRetention
-        systemCredentials = SystemCredentials(
-            database: database, tokens: tokens, identifiers: identifiers, clock: clock,
-            check: check("ExchangeSystemCredential"), deferred: deferred)
-        sites = SiteRegistry(database: database, clock: clock)
-        keys = APIKeyRegistry(database: database, clock: clock, identifiers: identifiers, pepper: pepper)
-        users = UserRegistry(database: database, clock: clock, passwords: passwords, removal: userRemoval)
+            database: database, passwords: Passwords(capacity: configuration.waitingPasswords),
+            identifiers: environment.identifiers, deferred: deferred, pepper: pepper, configuration: configuration,
+            clockGuard: environment.clockGuard, failures: LoginFailures(configuration), auditPressure: auditPressure,
+            secondFactors: SecondFactors(environment.keyring, configuration: configuration))
+        own = SelfService(sessions, clock: clock)
+        credentials = MachineCredentials(
+            environment, tokens, deferred, wrongSecretsPerMinute: configuration.wrongCredentialsOfKey)
+        registries = AccountRegistries(environment, passwords: sessions.passwords)
     }
 
     /// Creates the organization `system` with the user `admin` in a database without organizations.
@@ -128,7 +91,7 @@ package final class Accounts: Sendable {
         if let password, !FieldRules.isPassword(password.exposedText) { throw FirstAdminError() }
         let chosen = password ?? Secret(Base64.encodeURL(Random.bytes(18)))
         if password == nil { try keep(chosen) }
-        let hash = try await passwords.hash(chosen, for: .gateway)
+        let hash = try await sessions.passwords.hash(chosen, for: .gateway)
         let now = clock.now()
         try await database.write { connection in
             guard
@@ -143,7 +106,7 @@ package final class Accounts: Sendable {
 
     /// Throws PERMISSION_DENIED unless it is the caller's password; for calls that are too grave for a session alone.
     package func requirePassword(_ password: Secret, of caller: Caller) async throws {
-        _ = try await ownAccount.requirePassword(password, of: caller)
+        _ = try await own.account.requirePassword(password, of: caller)
     }
 
     /// Issues an access token for an open session.
@@ -173,11 +136,11 @@ extension Accounts {
         AdminAuthService(accounts: self, devices: devices)
     }
 
-    package var userAuthService: UserAuthService { UserAuthService(accounts: self, pageTokens: pageTokens) }
+    package var userAuthService: UserAuthService { UserAuthService(accounts: self, pageTokens: registries.pageTokens) }
 
     package var identityManagementService: IdentityManagementService { IdentityManagementService(accounts: self) }
 
-    package var auditService: AuditService { AuditService(accounts: self, pageTokens: pageTokens) }
+    package var auditService: AuditService { AuditService(accounts: self, pageTokens: registries.pageTokens) }
 }
 
 /// Functions for other modules, in their own transactions.
@@ -242,5 +205,72 @@ extension Accounts {
     /// Ends a session with its tokens.
     package static func endSession(_ id: String, in connection: Connection) throws {
         try SessionRecords(connection).delete(id: id)
+    }
+}
+
+/// The registries for those who manage an organization, or the organizations.
+struct AccountRegistries: Sendable {
+    let sites: SiteRegistry
+    let keys: APIKeyRegistry
+    let users: UserRegistry
+    let policies: SignInPolicies
+    /// For their lists, and the audit log's.
+    let pageTokens: PageTokens
+
+    init(_ environment: ModuleEnvironment, passwords: Passwords) {
+        let (database, clock) = (environment.database, environment.clock)
+        sites = SiteRegistry(database: database, clock: clock)
+        keys = APIKeyRegistry(
+            database: database, clock: clock, identifiers: environment.identifiers,
+            pepper: environment.keyring.key(.pepper))
+        users = UserRegistry(database: database, clock: clock, passwords: passwords, removal: UserRemoval())
+        policies = SignInPolicies(database: database, clock: clock)
+        pageTokens = PageTokens(keyring: environment.keyring)
+    }
+}
+
+/// The credentials of devices, sites and service accounts, which have no sessions.
+struct MachineCredentials: Sendable {
+    let exchange: KeyExchange
+    let rotations: KeyRotations
+    let system: SystemCredentials
+
+    /// - Parameter wrongSecretsPerMinute: the limit for each credential, together for all of its uses.
+    init(
+        _ environment: ModuleEnvironment, _ tokens: AccessTokens, _ deferred: DeferredRecords,
+        wrongSecretsPerMinute: Int
+    ) {
+        let (database, pepper) = (environment.database, environment.keyring.key(.pepper))
+        let wrongSecrets = Throttle(perMinute: wrongSecretsPerMinute)
+        func check(_ action: String) -> CredentialCheck {
+            CredentialCheck(action: action, pepper: pepper, wrongSecrets: wrongSecrets, deferred: deferred)
+        }
+        exchange = KeyExchange(
+            database: database, tokens: tokens, deferred: deferred,
+            proof: KeyProof(database: database, check: check("ExchangeCredential")))
+        rotations = KeyRotations(
+            database: database, proof: KeyProof(database: database, check: check("RotateCredential")))
+        system = SystemCredentials(
+            database: database, tokens: tokens, identifiers: environment.identifiers, clock: environment.clock,
+            check: check("ExchangeSystemCredential"), deferred: deferred)
+    }
+}
+
+/// The services for users themselves: their sessions, their account and their API tokens.
+struct SelfService: Sendable {
+    let sessions: OwnSessions
+    let account: OwnAccount
+    let apiTokens: APITokens
+
+    /// - Parameter sessions: has the same limits, for a password that is wrong here as well.
+    init(_ sessions: Sessions, clock: any WallClock) {
+        let (database, configuration) = (sessions.database, sessions.configuration)
+        self.sessions = OwnSessions(database: database, clock: clock)
+        account = OwnAccount(
+            database: database, clock: clock, passwords: sessions.passwords, failures: sessions.failures,
+            secondFactors: sessions.secondFactors, deferred: sessions.deferred)
+        apiTokens = APITokens(
+            database: database, clock: clock, pepper: sessions.pepper, maximum: configuration.apiTokensOfUser,
+            lifetime: configuration.apiTokenLifetime)
     }
 }

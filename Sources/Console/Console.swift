@@ -56,68 +56,89 @@ package struct Console: HTTPRequestHandler {
             guard ["GET", "HEAD"].contains(head.method) else { return .refuse(.method("GET, HEAD")) }
             return .respond(asset.response)
         }
-        switch (name, head.method) {
-        case ("session", "POST"):
-            return beginSession(head)
-        case ("session", "GET"):
-            return withSession(of: head) { .respond(describe($0)) }
-        case ("session", "DELETE"):
-            return withSession(of: head) { .respond(endSession($0, head)) }
-        case ("session", _):
-            return .refuse(.method("GET, POST, DELETE"))
-        case ("backups", "POST"):
-            return withSession(of: head) { session in
-                .receive(
-                    SmallBody { body in
-                        guard let options = BackupOptions(json: body) else {
-                            return .refusal(.malformed(BackupOptions.form))
-                        }
-                        return offer(.backup(options), at: "backups", in: session, for: head)
-                    })
+        switch name {
+        case "session": return beginOfSession(head)
+        case "backups": return beginOfBackup(head)
+        case "archives": return beginOfArchive(head)
+        case "contents": return beginOfContent(head)
+        default: return beginBelow(name, head)
+        }
+    }
+
+    private func beginOfSession(_ head: HTTPRequestHead) -> HTTPDisposition {
+        switch head.method {
+        case "POST": beginSession(head)
+        case "GET": withSession(of: head) { .respond(describe($0)) }
+        case "DELETE": withSession(of: head) { .respond(endSession($0, head)) }
+        default: .refuse(.method("GET, POST, DELETE"))
+        }
+    }
+
+    private func beginOfBackup(_ head: HTTPRequestHead) -> HTTPDisposition {
+        switch head.method {
+        case "POST":
+            withDocument(of: head, BackupOptions.self, form: BackupOptions.form) { options, session in
+                offer(.backup(options), at: "backups", in: session, for: head)
             }
-        case ("archives", "POST"):
-            return withSession(of: head) { session in
-                .receive(
-                    SmallBody(limit: ArchiveOptions.longest) { body in
-                        guard let options = ArchiveOptions(json: body) else {
-                            return .refusal(.malformed(ArchiveOptions.form))
-                        }
-                        return offer(.archive(options), at: "archives", in: session, for: head)
-                    })
+        case "GET": .respond(download(head))
+        default: .refuse(.method("GET, POST"))
+        }
+    }
+
+    private func beginOfArchive(_ head: HTTPRequestHead) -> HTTPDisposition {
+        switch head.method {
+        case "POST":
+            withDocument(of: head, ArchiveOptions.self, form: ArchiveOptions.form, limit: ArchiveOptions.longest) {
+                options, session in
+                offer(.archive(options), at: "archives", in: session, for: head)
             }
-        case ("backups", "GET"), ("archives", "GET"):
-            return .respond(download(head))
-        case ("contents", "POST"):
-            return withSession(of: head) { session in
-                .receive(
-                    SmallBody { body in
-                        guard let request = ContentRequest(json: body) else {
-                            return .refusal(.malformed(ContentRequest.form))
-                        }
-                        return openContent(request, in: session, for: head)
-                    })
+        case "GET": .respond(download(head))
+        default: .refuse(.method("GET, POST"))
+        }
+    }
+
+    private func beginOfContent(_ head: HTTPRequestHead) -> HTTPDisposition {
+        switch head.method {
+        case "POST":
+            withDocument(of: head, ContentRequest.self, form: ContentRequest.form) { request, session in
+                openContent(request, in: session, for: head)
             }
-        case ("contents", "GET"), ("contents", "HEAD"):
-            return content(head)
-        case ("backups", _), ("archives", _):
-            return .refuse(.method("GET, POST"))
-        case ("contents", _):
-            return .refuse(.method("GET, HEAD, POST"))
-        default:
-            let opened = { (outcome: CallOutcome<(user: User, tokens: UserTokens)>) in open(outcome, head) }
-            if let disposition = providers.begin(name, head, complete: opened) { return disposition }
-            if let request = UploadRequest(name, head) {
-                return withSession(of: head) { storeBytes(request, in: $0, for: head) }
-            }
-            if let id = Self.stagedArchive(name) {
-                guard head.method == "PUT" else { return .refuse(.method("PUT")) }
-                return withSession(of: head) { receiveArchive(id, in: $0, for: head) }
-            }
-            if name.hasPrefix("rpc/") {
-                guard head.method == "POST" else { return .refuse(.method("POST")) }
-                return withSession(of: head) { call(String(name.dropFirst("rpc".count)), in: $0, for: head) }
-            }
-            return .refuse(.notFound)
+        case "GET", "HEAD": content(head)
+        default: .refuse(.method("GET, HEAD, POST"))
+        }
+    }
+
+    /// Handles a request whose path names a provider, an upload, a staged archive or a method, in further components.
+    private func beginBelow(_ name: Substring, _ head: HTTPRequestHead) -> HTTPDisposition {
+        let opened = { (outcome: CallOutcome<(user: User, tokens: UserTokens)>) in open(outcome, head) }
+        if let disposition = providers.begin(name, head, complete: opened) { return disposition }
+        if let request = UploadRequest(name, head) {
+            return withSession(of: head) { storeBytes(request, in: $0, for: head) }
+        }
+        if let id = Self.stagedArchive(name) {
+            guard head.method == "PUT" else { return .refuse(.method("PUT")) }
+            return withSession(of: head) { receiveArchive(id, in: $0, for: head) }
+        }
+        if name.hasPrefix("rpc/") {
+            guard head.method == "POST" else { return .refuse(.method("POST")) }
+            return withSession(of: head) { call(String(name.dropFirst("rpc".count)), in: $0, for: head) }
+        }
+        return .refuse(.notFound)
+    }
+
+    /// Receives a JSON document for a session, and refuses a body of another form.
+    ///
+    /// - Parameter limit: the longest body in bytes.
+    private func withDocument<Document: JSONDocument>(
+        of head: HTTPRequestHead, _ type: Document.Type, form: String, limit: Int = SmallBody.longest,
+        respond: @escaping (Document, Session) -> HTTPResponse
+    ) -> HTTPDisposition {
+        withSession(of: head) { session in
+            .receive(
+                SmallBody(limit: limit) { body in
+                    guard let document = Document(json: body) else { return .refusal(.malformed(form)) }
+                    return respond(document, session)
+                })
         }
     }
 

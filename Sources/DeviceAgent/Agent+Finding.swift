@@ -7,7 +7,7 @@ extension Agent {
     func readNotifications() {
         for change in watch?.changes() ?? [] {
             switch change {
-            case .overflow: rescanAt = .now
+            case .overflow: schedule.rescanAt = .now
             case .entry(let path, isDirectory: true):
                 for (number, directory) in configuration.directories.enumerated()
                 where directory.isRecursive && path.hasPrefix(directory.path + "/") {
@@ -27,21 +27,23 @@ extension Agent {
     func readDirectories() {
         pending.forgetMore()
         for path in pending.refused.keys where Self.regularFile(path) == nil { pending.remove(path) }
-        rescans += 1
-        let former = Set(status.directoryFailures)
-        status.failedDirectories = 0
-        status.directoryFailures = []
+        schedule.rescans += 1
+        let former = Set(status.values.directoryFailures)
+        status.values.failedDirectories = 0
+        status.values.directoryFailures = []
         for (number, directory) in configuration.directories.enumerated() { read(directory.path, of: number, former) }
     }
 
     /// - Parameter former: messages that were logged when the directories were read before.
     private func failed(_ message: String, _ former: Set<String>) {
-        isStatusStale = true
-        status.failedDirectories += 1
-        guard status.directoryFailures.count < Self.longestFailures, !status.directoryFailures.contains(message) else {
+        status.isStale = true
+        status.values.failedDirectories += 1
+        guard status.values.directoryFailures.count < Self.longestFailures,
+            !status.values.directoryFailures.contains(message)
+        else {
             return
         }
-        status.directoryFailures.append(message)
+        status.values.directoryFailures.append(message)
         if !former.contains(message) { log(message) }
     }
 
@@ -80,7 +82,7 @@ extension Agent {
         case .same, .similar:
             // Either a file that was confirmed and not deleted, because of a power loss or an error, or another file that only
             // looks like it. Files beyond the limit are found when the directories are read again.
-            if comparisons.count < FileQueue.most { comparisons[source.path] = candidate }
+            if sideTasks.comparisons.count < FileQueue.most { sideTasks.comparisons[source.path] = candidate }
         }
     }
 
@@ -88,7 +90,7 @@ extension Agent {
         pending.found(
             file.source.path, FileQueue.Observation(file.source), in: file.directory, relativePath: file.relativePath,
             settling: configuration.directories[file.directory].settling, at: .now)
-        isStatusStale = true
+        status.isStale = true
     }
 
     func lookAtSettling(_ now: ContinuousClock.Instant) {
@@ -98,7 +100,7 @@ extension Agent {
     /// - Returns: the file at `path`; `nil` where it has to settle first, or is gone.
     func look(at path: String, _ now: ContinuousClock.Instant) -> SourceIdentity? {
         guard let number = pending.files[path]?.directory else { return nil }
-        isStatusStale = true
+        self.status.isStale = true
         let status = Self.regularFile(path)
         pending.looked(
             at: path, status.map { FileQueue.Observation(SourceIdentity(path: path, $0)) },
@@ -136,17 +138,17 @@ extension FileQueue.Observation {
 extension Agent {
     /// Compares files with the record, one after the other, apart from the agent's other work.
     func compare(_ waker: AsyncStream<Wake>.Continuation) {
-        guard comparing == nil, !comparisons.isEmpty else { return }
-        comparing = Task {
-            while !Task.isCancelled, let file = comparisons.first?.value {
+        guard sideTasks.comparing == nil, !sideTasks.comparisons.isEmpty else { return }
+        sideTasks.comparing = Task {
+            while !Task.isCancelled, let file = sideTasks.comparisons.first?.value {
                 if await isDelivered(file) {
                     if configuration.directories[file.directory].afterUpload == .delete { delete(file.source) }
                 } else if !Task.isCancelled {
                     addAgain(file)
                 }
-                comparisons[file.source.path] = nil
+                sideTasks.comparisons[file.source.path] = nil
             }
-            comparing = nil
+            sideTasks.comparing = nil
             waker.yield(.timer)
         }
     }

@@ -7,8 +7,8 @@ extension Agent {
     func delete(_ source: SourceIdentity) {
         do {
             try source.deleteFile()
-            status.deletedFiles += 1
-            isStatusStale = true
+            status.values.deletedFiles += 1
+            status.isStale = true
         } catch {
             log(error.message)
         }
@@ -16,7 +16,7 @@ extension Agent {
 
     /// Deletes files that arrived, the oldest first, until the minimum is free.
     func freeSpace(_ waker: AsyncStream<Wake>.Continuation) {
-        guard configuration.minimumFree > 0, freeing == nil else { return }
+        guard configuration.minimumFree > 0, sideTasks.freeing == nil else { return }
         var all: [WatchedFile] = []
         for (number, directory) in configuration.directories.enumerated()
         where directory.afterUpload == .deleteWhenFull && isFull(directory) {
@@ -32,9 +32,9 @@ extension Agent {
             all += files.sorted { $0.source.modified < $1.source.modified }
         }
         guard !all.isEmpty else { return }
-        freeing = Task { [all] in
+        sideTasks.freeing = Task { [all] in
             await free(all)
-            freeing = nil
+            sideTasks.freeing = nil
             waker.yield(.timer)
         }
     }
@@ -60,26 +60,26 @@ extension Agent {
 extension Agent {
     /// Ends the uploads of files that were removed before they arrived, apart from the agent's other work.
     func giveUpVanished() {
-        guard givingUp == nil, rescans >= Self.rescansBeforeGivingUp,
-            let sources = try? uploader.unfinishedSources().filter(isRemoved), !sources.isEmpty
+        guard sideTasks.givingUp == nil, schedule.rescans >= Self.rescansBeforeGivingUp,
+            let sources = try? uploads.uploader.unfinishedSources().filter(isRemoved), !sources.isEmpty
         else { return }
-        givingUp = Task {
+        sideTasks.givingUp = Task {
             for source in sources where !Task.isCancelled && isRemoved(source) {
                 log("\(source.path) was removed before it was uploaded")
                 do {
-                    try await uploader.giveUp(source.path, Uploader.removal)
+                    try await uploads.uploader.giveUp(source.path, Uploader.removal)
                 } catch {
                     log("cannot abort the upload of \(source.path): \(AgentFailure.text(error))")
                 }
             }
-            givingUp = nil
+            sideTasks.givingUp = nil
         }
     }
 
     /// Whether the file was removed from a directory of the agent, and is not being sent. A directory that is missing itself may come
     /// back.
     private func isRemoved(_ source: SourceIdentity) -> Bool {
-        uploads[source.path] == nil && source.isRemoved
+        uploads.tasks[source.path] == nil && source.isRemoved
             && configuration.directories.contains {
                 $0.relativePath(of: source.path) != nil && DirectoryIdentity($0.path) != nil
             }

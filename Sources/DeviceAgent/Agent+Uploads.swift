@@ -7,22 +7,22 @@ import Synchronization
 /// The begin and the end of uploads.
 extension Agent {
     func begin(_ waker: AsyncStream<Wake>.Continuation) {
-        if isPaused != status.isPaused {
-            status.isPaused = isPaused
-            isStatusStale = true
+        if isPaused != status.values.isPaused {
+            status.values.isPaused = isPaused
+            status.isStale = true
             // Uploads in progress stop soon, and are resumed when sending is permitted again.
-            if isPaused { for upload in uploads.values { upload.cancel() } }
+            if isPaused { for upload in uploads.tasks.values { upload.cancel() } }
         }
         guard !isPaused else { return }
-        while uploads.count < configuration.files {
+        while uploads.tasks.count < configuration.files {
             let next = pending.next(at: .now) { configuration.directories[$0].priority }
             guard let path = next, let file = pending.files[path] else { return }
             // Long after the file settled, e.g. since nothing could be sent, it may be written to again.
             guard let source = look(at: path, .now) else { continue }
             let directory = configuration.directories[file.directory]
             let tags = directory.tags.tags(of: file.relativePath, size: file.seen.size, modified: file.seen.modified)
-            progress.begin(path, size: file.seen.size)
-            uploads[path] = Task { [uploader, progress, log] in
+            uploads.progress.begin(path, size: file.seen.size)
+            uploads.tasks[path] = Task { [uploader = uploads.uploader, progress = uploads.progress, log] in
                 let labels = (tags: tags, path: file.relativePath)
                 waker.yield(.ended(path, await Self.upload(source, labels, uploader, progress, log)))
             }
@@ -60,19 +60,19 @@ extension Agent {
     }
 
     func finish(_ path: String, _ ending: Ending) {
-        uploads[path] = nil
-        isStatusStale = true
-        let size = progress.end(path)
+        uploads.tasks[path] = nil
+        status.isStale = true
+        let size = uploads.progress.end(path)
         guard let file = pending.files[path] else { return }
         let directory = configuration.directories[file.directory]
         switch ending {
         case .arrived(let source):
             pending.remove(path)
-            status.uploadedFiles += 1
-            status.uploadedBytes += size
+            status.values.uploadedFiles += 1
+            status.values.uploadedBytes += size
             if directory.afterUpload == .delete { delete(source) }
             folder.fillReserve()
-            checkAt = .now
+            schedule.checkAt = .now
             // A file that was written to after its last part was read is another file.
             if let now = Self.regularFile(path) {
                 found(FoundFile(path: path, relativePath: file.relativePath), now, in: file.directory)
@@ -85,12 +85,12 @@ extension Agent {
             pending.refuse(path, message)
             log("\(message); it is not tried again until it changes or the agent starts")
         case .failed(let message):
-            status.failedAttempts += 1
+            status.values.failedAttempts += 1
             pending.failed(path, message, at: .now)
             log("\(path): \(message)")
             folder.releaseReserve()
         }
-        if pending.hasMore, pending.count < FileQueue.most / 2 { rescanAt = .now }
+        if pending.hasMore, pending.count < FileQueue.most / 2 { schedule.rescanAt = .now }
     }
 }
 

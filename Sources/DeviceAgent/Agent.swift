@@ -1,6 +1,5 @@
 package import Basics
 package import DeviceClient
-import Dispatch
 import Foundation
 import HTTPClient
 
@@ -36,34 +35,18 @@ package actor Agent {
     static let rescansBeforeGivingUp = 3
 
     let configuration: AgentConfiguration
-    private let deviceFolder: DeviceFolder
     let deviceRoot: DirectoryIdentity?
     let folder: AgentFolder
     let delivered: DeliveredFiles
-    let uploader: Uploader
     let clock: any WallClock
     let log: @Sendable (String) -> Void
 
     var pending = FileQueue()
-    var status = AgentStatus()
-    /// Files of the record whose bytes are compared before they count as delivered, or are deleted, by path.
-    var comparisons: [String: WatchedFile] = [:]
-    var comparing: Task<Void, Never>?
-    var freeing: Task<Void, Never>?
-    let progress = UploadProgress()
-    var uploads: [String: Task<Void, Never>] = [:]
-    private(set) var watch: DirectoryWatch?
-    private var notifications: (any DispatchSourceRead)?
-    /// Signaled when the kernel's notifications have been read. Until then, nobody is told that there are some: while the agent is
-    /// busy, they would be told again and again.
-    private let notificationsRead = DispatchSemaphore(value: 0)
-    var rescans = 0
-    var givingUp: Task<Void, Never>?
-    var rescanAt = ContinuousClock.now
-    var checkAt = ContinuousClock.now
-    private var statusAt = ContinuousClock.now
-    var isStatusStale = true
-    private var hasReleasedCode = false
+    var uploads: RunningUploads
+    var sideTasks = SideTasks()
+    var status = ReportedStatus()
+    var schedule = AgentSchedule()
+    private(set) var watch: DirectoryNotifications?
 
     /// - Parameters:
     ///   - options: the uploader's; the agent itself sets its rate, its parts and its record.
@@ -73,7 +56,6 @@ package actor Agent {
         clock: any WallClock, log: @escaping @Sendable (String) -> Void
     ) throws {
         self.configuration = configuration
-        self.deviceFolder = deviceFolder
         deviceRoot = DirectoryIdentity(deviceFolder.path)
         folder = AgentFolder(deviceFolder: deviceFolder.path)
         delivered = try DeliveredFiles(in: deviceFolder)
@@ -82,16 +64,17 @@ package actor Agent {
         options.delivered = delivered
         let rates = configuration.rates
         options.sendLimit = RateLimit { rates.rate(atMinute: RatePlan.currentMinute()) }
-        uploader = try Uploader(deviceFolder, options: options, clock: clock) { notice in
-            switch notice {
-            case .waiting(let what, let reason, let delay): log(AgentFailure.retry(what, reason, delay))
-            case .addressChanged(let message), .keyChanged(let message): log(message)
-            default: break
-            }
-        }
+        uploads = RunningUploads(
+            uploader: try Uploader(deviceFolder, options: options, clock: clock) { notice in
+                switch notice {
+                case .waiting(let what, let reason, let delay): log(AgentFailure.retry(what, reason, delay))
+                case .addressChanged(let message), .keyChanged(let message): log(message)
+                default: break
+                }
+            })
         self.clock = clock
         self.log = log
-        status.startedAt = clock.now().seconds
+        status.values.startedAt = clock.now().seconds
     }
 
     /// Runs until the task is cancelled; then the uploads stop, and can be resumed.
@@ -116,13 +99,12 @@ package actor Agent {
         } onCancel: {
             waker.finish()
         }
-        for upload in uploads.values { upload.cancel() }
-        for upload in uploads.values { await upload.value }
-        notifications?.cancel()
-        notificationsRead.signal()
-        for task in [comparing, freeing, givingUp] {
-            task?.cancel()
-            await task?.value
+        for upload in uploads.tasks.values { upload.cancel() }
+        for upload in uploads.tasks.values { await upload.value }
+        watch?.cancel()
+        for task in sideTasks.all {
+            task.cancel()
+            await task.value
         }
         writeStatus()
     }
@@ -138,27 +120,17 @@ package actor Agent {
             throw AgentFailure("cannot write \(folder.path): \(error.reason)")
         }
         guard let lock else {
-            throw AgentFailure("another agent is running with the device's folder \(deviceFolder.path)")
+            throw AgentFailure("another agent is running with the device's folder \(folder.devicePath)")
         }
         return lock
     }
 
     private func startWatching(_ waker: AsyncStream<Wake>.Continuation) throws {
-        let watch: DirectoryWatch
-        do {
-            watch = try DirectoryWatch()
+        do throws(DirectoryWatch.Failure) {
+            watch = try DirectoryNotifications { waker.yield(.notified) }
         } catch {
             throw AgentFailure("\(error)")
         }
-        self.watch = watch
-        let source = DispatchSource.makeReadSource(
-            fileDescriptor: watch.descriptor, queue: DispatchQueue(label: "notifications"))
-        source.setEventHandler { [notificationsRead] in
-            waker.yield(.notified)
-            notificationsRead.wait()
-        }
-        source.resume()
-        notifications = source
         waker.yield(.timer)
     }
 
@@ -167,7 +139,7 @@ package actor Agent {
         case .timer: break
         case .notified:
             readNotifications()
-            notificationsRead.signal()
+            watch?.markRead()
         case .ended(let path, let ending): finish(path, ending)
         }
     }
@@ -175,36 +147,37 @@ package actor Agent {
     /// Everything that is due now.
     private func work(_ waker: AsyncStream<Wake>.Continuation) {
         let now = ContinuousClock.now
-        if rescanAt <= now {
-            rescanAt = now + configuration.rescan
+        if schedule.rescanAt <= now {
+            schedule.rescanAt = now + configuration.rescan
             readDirectories()
             giveUpVanished()
         }
         lookAtSettling(now)
-        if checkAt <= now {
-            checkAt = now + Self.checkInterval
+        if schedule.checkAt <= now {
+            schedule.checkAt = now + Self.checkInterval
             freeSpace(waker)
         }
         compare(waker)
         begin(waker)
-        if isStatusStale || (!uploads.isEmpty && statusAt <= now) { writeStatus() }
+        if status.isStale || (!uploads.tasks.isEmpty && status.dueAt <= now) { writeStatus() }
         releaseCode()
     }
 
     /// Releases the memory of code when the agent has become idle.
     private func releaseCode() {
-        let isIdle = pending.count == 0 && uploads.isEmpty && comparing == nil && freeing == nil
-        if isIdle, !hasReleasedCode { ProgramCode.releasePages() }
-        hasReleasedCode = isIdle
+        let isIdle =
+            pending.count == 0 && uploads.tasks.isEmpty && sideTasks.comparing == nil && sideTasks.freeing == nil
+        if isIdle, !schedule.hasReleasedCode { ProgramCode.releasePages() }
+        schedule.hasReleasedCode = isIdle
     }
 
     /// Schedules the next wake-up. An agent without work sleeps for minutes.
     private func schedule(_ waker: AsyncStream<Wake>.Continuation) -> Task<Void, Never> {
-        let isFull = uploads.count >= configuration.files || isPaused
-        var due = rescanAt
+        let isFull = uploads.tasks.count >= configuration.files || isPaused
+        var due = schedule.rescanAt
         if let next = pending.nextDue(isFull: isFull) { due = min(due, next) }
-        if needsChecks { due = min(due, checkAt) }
-        if !uploads.isEmpty { due = min(due, statusAt) }
+        if needsChecks { due = min(due, schedule.checkAt) }
+        if !uploads.tasks.isEmpty { due = min(due, status.dueAt) }
         // A limit for files that are written continuously.
         due = max(due, .now + .milliseconds(200))
         return Task {
@@ -221,23 +194,25 @@ package actor Agent {
     // MARK: Status
 
     private func writeStatus() {
-        isStatusStale = false
-        statusAt = .now + Self.statusInterval
-        status.updatedAt = clock.now().seconds
-        status.pendingFiles = pending.count
-        status.pendingBytes = pending.bytes
-        status.refusedFiles = pending.refused.count
-        status.refusals = pending.refused.sorted { $0.key < $1.key }.prefix(Self.longestFailures).map {
+        status.isStale = false
+        status.dueAt = .now + Self.statusInterval
+        status.values.updatedAt = clock.now().seconds
+        status.values.pendingFiles = pending.count
+        status.values.pendingBytes = pending.bytes
+        status.values.refusedFiles = pending.refused.count
+        status.values.refusals = pending.refused.sorted { $0.key < $1.key }.prefix(Self.longestFailures).map {
             AgentStatus.Refusal(file: $0.key, message: $0.value.message)
         }
-        status.waiting = pending.waiting(at: .now, clock.now(), isPaused: isPaused, limit: Self.longestFailures)
-        status.uploading = progress.current
-        status.failures = pending.files.filter { !$0.value.message.isEmpty }.sorted { $0.key < $1.key }
+        status.values.waiting = pending.waiting(at: .now, clock.now(), isPaused: isPaused, limit: Self.longestFailures)
+        status.values.uploading = uploads.progress.current
+        status.values.failures = pending.files.filter { !$0.value.message.isEmpty }.sorted { $0.key < $1.key }
             .prefix(Self.longestFailures).map {
                 AgentStatus.Failure(file: $0.key, message: $0.value.message, attempts: $0.value.failures)
             }
-        folder.write(status)
-        if let file = configuration.metricsFile { AgentFolder.replace(file, Array(status.metrics.utf8), mode: 0o644) }
+        folder.write(status.values)
+        if let file = configuration.metricsFile {
+            AgentFolder.replace(file, Array(status.values.metrics.utf8), mode: 0o644)
+        }
     }
 }
 

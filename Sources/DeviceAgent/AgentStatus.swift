@@ -134,8 +134,13 @@ package struct AgentFolder: Sendable {
     private static let reserve: Int64 = 1 << 20
 
     package let path: String
+    /// The path of the device's folder.
+    let devicePath: String
 
-    package init(deviceFolder: String) { path = deviceFolder + "/agent" }
+    package init(deviceFolder: String) {
+        path = deviceFolder + "/agent"
+        devicePath = deviceFolder
+    }
 
     package var statusPath: String { path + "/status.json" }
     private var lockPath: String { path + "/lock" }

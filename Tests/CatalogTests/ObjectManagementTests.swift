@@ -47,8 +47,8 @@ import Wire
         let object = try scene.add(bytes: [1, 2, 3])
         let other = try scene.add(bytes: [4])
         try await delete(object.fileID, reason: "a person is in it")
-        scene.store.discards.drain()
-        scene.store.removals.drain()
+        scene.store.work.discards.drain()
+        scene.store.work.removals.drain()
         #expect(!FileManager.default.fileExists(atPath: scene.path(object.fileID)))
         #expect(FileManager.default.fileExists(atPath: scene.path(other.fileID)))
         #expect(try await scene.sizes() == [1])
@@ -104,15 +104,15 @@ import Wire
         let object = try scene.add(bytes: [1, 2, 3])
         let file = try scene.store.data.open(object.fileID, for: .reading)
         try await delete(object.fileID)
-        scene.store.discards.drain()
-        scene.store.removals.drain()
+        scene.store.work.discards.drain()
+        scene.store.work.removals.drain()
         #expect(try file.size() == 3)
     }
 
     @Test func fileLeftByACrashIsSwept() async throws {
         let object = try scene.add(bytes: [1])
         // Work that the start queued is done.
-        scene.store.removals.drain()
+        scene.store.work.removals.drain()
         // The state after a process that ended between the commit and the removal of the file.
         try await scene.database.write { try OfflineStore.discard(uploadID: object.uploadID, in: $0) }
         #expect(FileManager.default.fileExists(atPath: scene.path(object.fileID)))

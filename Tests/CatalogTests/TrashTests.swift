@@ -41,8 +41,8 @@ import Wire
     }
 
     private func holdsFile(_ object: CatalogObject) -> Bool {
-        scene.store.discards.drain()
-        scene.store.removals.drain()
+        scene.store.work.discards.drain()
+        scene.store.work.removals.drain()
         return FileManager.default.fileExists(atPath: scene.path(object.fileID))
     }
 

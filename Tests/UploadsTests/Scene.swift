@@ -38,7 +38,7 @@ final class Scene: Sendable {
             directory: base.folder.path + "/store", database: database, keyring: Self.keyring, clock: clock,
             configuration: storeConfiguration)
         // The tests' rows have no files: a reconciliation in parallel would mark them as lost.
-        store.reconciler.drain()
+        store.work.reconciler.drain()
         identifiers = Identifiers(clock: clock)
         clockGuard = ClockGuard(clock: clock)
         var configuration = UploadsConfiguration()
@@ -62,8 +62,8 @@ final class Scene: Sendable {
     var rows: AccountRows { AccountRows(database) }
 
     deinit {
-        store.discards.drain()
-        store.removals.drain()
+        store.work.discards.drain()
+        store.work.removals.drain()
     }
 
     /// A permit for sweeps. The test's clock must be confirmed.

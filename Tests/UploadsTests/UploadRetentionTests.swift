@@ -71,7 +71,7 @@ import Testing
         #expect(try await retention().run(scene.permit) == 0)
         #expect(try await device.recovery(created.logicalUploadID).nextAction == .completeOnly)
         try delete(created.uploadID)
-        scene.store.discards.drain()
+        scene.store.work.discards.drain()
         let removal = ObjectRemoval(database: scene.database, store: scene.store, clock: scene.clock)
         scene.clock.advance(seconds: 400 * Self.day)
         #expect(try await removal.forgetDeleted(olderThan: .days(400), scene.permit) == 0)

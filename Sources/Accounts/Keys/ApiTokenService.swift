@@ -29,14 +29,14 @@ package struct ApiTokenService: ApiTokenServiceHandler {
         }
         let order = APITokens.Order(
             name: request.tokenName, role: role, organizations: request.organizations, expiresAt: expiresAt)
-        let (token, text) = try await accounts.apiTokens.create(order, by: try Caller(context))
+        let (token, text) = try await accounts.own.apiTokens.create(order, by: try Caller(context))
         return CreateApiTokenResponse(apiToken: token.message, token: text.exposedText)
     }
 
     package func listApiTokens(
         _ request: ListApiTokensRequest, context: CallContext
     ) async throws -> ListApiTokensResponse {
-        let tokens = try await accounts.apiTokens.list(
+        let tokens = try await accounts.own.apiTokens.list(
             of: request.userName.isEmpty ? nil : request.userName, for: try Caller(context))
         return ListApiTokensResponse(apiTokens: tokens.map(\.message))
     }
@@ -44,7 +44,7 @@ package struct ApiTokenService: ApiTokenServiceHandler {
     package func revokeApiToken(
         _ request: RevokeApiTokenRequest, context: CallContext
     ) async throws -> RevokeApiTokenResponse {
-        try await accounts.apiTokens.revoke(request.tokenID, by: try Caller(context))
+        try await accounts.own.apiTokens.revoke(request.tokenID, by: try Caller(context))
         return RevokeApiTokenResponse()
     }
 }

@@ -15,7 +15,7 @@ package struct AuthService: AuthServiceHandler {
         _ request: ExchangeCredentialRequest, context: CallContext
     ) async throws -> ExchangeCredentialResponse {
         try await withBareUnavailability {
-            let issue = try await accounts.keyExchange.exchange(
+            let issue = try await accounts.credentials.exchange.exchange(
                 request.credential, addressSerial: request.addressSerial, peer: context.peer.host,
                 at: accounts.clock.now())
             let mac = issue.announcement.map { DeviceMAC.addressAnnouncement($0, credential: request.credential) }
@@ -32,7 +32,7 @@ package struct AuthService: AuthServiceHandler {
         _ request: RotateCredentialRequest, context: CallContext
     ) async throws -> RotateCredentialResponse {
         try await withBareUnavailability {
-            let next = try await accounts.keyRotations.rotate(
+            let next = try await accounts.credentials.rotations.rotate(
                 request.credential, peer: context.peer.host, at: accounts.clock.now())
             return RotateCredentialResponse(credential: next.exposedText)
         }
@@ -76,7 +76,7 @@ package struct SystemAuthService: SystemAuthServiceHandler {
         _ request: ExchangeSystemCredentialRequest, context: CallContext
     ) async throws -> ExchangeSystemCredentialResponse {
         try await withBareUnavailability {
-            let (token, expiresAt, user) = try await accounts.systemCredentials.exchange(
+            let (token, expiresAt, user) = try await accounts.credentials.system.exchange(
                 request.credential, peer: context.peer.host, at: accounts.clock.now())
             return ExchangeSystemCredentialResponse(
                 accessToken: token, accessTokenExpiresAtUnix: expiresAt.seconds, tokenType: "Bearer",

@@ -34,21 +34,21 @@ package struct SessionService: SessionServiceHandler {
         _ request: ListSessionsRequest, context: CallContext
     ) async throws -> ListSessionsResponse {
         let caller = try Caller(context)
-        let sessions = try await accounts.ownSessions.list(for: caller)
+        let sessions = try await accounts.own.sessions.list(for: caller)
         return ListSessionsResponse(sessions: sessions.map { $0.message(current: caller.user.sessionID) })
     }
 
     package func revokeSession(
         _ request: RevokeSessionRequest, context: CallContext
     ) async throws -> RevokeSessionResponse {
-        try await accounts.ownSessions.revoke(request.sessionID, by: try Caller(context))
+        try await accounts.own.sessions.revoke(request.sessionID, by: try Caller(context))
         return RevokeSessionResponse()
     }
 
     package func revokeOtherSessions(
         _ request: RevokeOtherSessionsRequest, context: CallContext
     ) async throws -> RevokeOtherSessionsResponse {
-        let count = try await accounts.ownSessions.revokeOthers(by: try Caller(context))
+        let count = try await accounts.own.sessions.revokeOthers(by: try Caller(context))
         return RevokeOtherSessionsResponse(revokedCount: Int32(clamping: count))
     }
 }

@@ -16,14 +16,15 @@ package struct UserAuthService: UserAuthServiceHandler {
         try FieldRules.accountName(request.userName, field: "user_name")
         let role = try FieldRules.role(request.role)
         if role != .service { try FieldRules.password(request.password, field: "password") }
-        let user = try await accounts.users.createUser(
+        let user = try await accounts.registries.users.createUser(
             name: request.userName, password: role == .service ? nil : Secret(request.password), role: role,
             by: try Caller(context))
         return CreateUserResponse(user: user.message)
     }
 
     package func getUser(_ request: GetUserRequest, context: CallContext) async throws -> GetUserResponse {
-        GetUserResponse(user: try await accounts.users.user(request.userName, for: try Caller(context)).message)
+        GetUserResponse(
+            user: try await accounts.registries.users.user(request.userName, for: try Caller(context)).message)
     }
 
     package func listUsers(_ request: ListUsersRequest, context: CallContext) async throws -> ListUsersResponse {
@@ -32,21 +33,21 @@ package struct UserAuthService: UserAuthServiceHandler {
         let page = try Page(
             size: request.pageSize, token: request.pageToken, tokens: pageTokens,
             scope: "users|\(caller.user.userID)|\(caller.organization.id)", defaultSize: Self.largestPage)
-        let users = try await accounts.users.users(page, for: caller)
+        let users = try await accounts.registries.users.users(page, for: caller)
         return ListUsersResponse(
             users: users.rows.map(\.message), nextPageToken: page.next(after: users) { "\($0.id)" })
     }
 
     package func updateUser(_ request: UpdateUserRequest, context: CallContext) async throws -> UpdateUserResponse {
         if let password = request.password { try FieldRules.password(password, field: "password") }
-        let user = try await accounts.users.updateUser(
+        let user = try await accounts.registries.users.updateUser(
             request.userName, password: request.password.map { Secret($0) },
             role: try request.role.map(FieldRules.role), by: try Caller(context))
         return UpdateUserResponse(user: user.message)
     }
 
     package func deleteUser(_ request: DeleteUserRequest, context: CallContext) async throws -> DeleteUserResponse {
-        try await accounts.users.deleteUser(request.userName, by: try Caller(context))
+        try await accounts.registries.users.deleteUser(request.userName, by: try Caller(context))
         return DeleteUserResponse()
     }
 }

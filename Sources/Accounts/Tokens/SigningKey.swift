@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import Database
+import GatewayAPI
 import GatewayFormats
 import RPC
 import Synchronization
@@ -63,7 +64,7 @@ extension Accounts {
         let pending = try signingKeys.makePending()
         defer { signingKeys.discard(pending) }
         let outcome = Lock<Result<SigningKeys, any Error>?>(nil)
-        try await database.write { [tokens, signingKeys, clockGuard] connection in
+        try await database.write { [tokens, signingKeys, clockGuard = environment.clockGuard] connection in
             try Audit.record(caller.did(to: "signingKeys/\(pending.key.id)"), at: now, in: connection)
             // Commits are sequential, and therefore rotations too.
             connection.afterCommit {

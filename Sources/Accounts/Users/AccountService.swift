@@ -9,7 +9,7 @@ package struct AccountService: AccountServiceHandler {
 
     package func getAccount(_ request: GetAccountRequest, context: CallContext) async throws -> GetAccountResponse {
         let caller = try Caller(context)
-        let state = try await accounts.ownAccount.state(for: caller)
+        let state = try await accounts.own.account.state(for: caller)
         return GetAccountResponse(
             user: state.user.message, hasPassword: !state.user.passwordHash.isEmpty,
             hasSecondFactor: state.hasSecondFactor, recoveryCodesLeft: Int32(clamping: state.recoveryCodesLeft),
@@ -24,7 +24,7 @@ package struct AccountService: AccountServiceHandler {
         guard request.newPassword != request.currentPassword else {
             throw RPCError.invalidArgument("new_password must differ from current_password")
         }
-        let revoked = try await accounts.ownAccount.changePassword(
+        let revoked = try await accounts.own.account.changePassword(
             from: Secret(request.currentPassword), to: Secret(request.newPassword), by: try Caller(context))
         return ChangePasswordResponse(revokedSessions: Int32(clamping: revoked))
     }
@@ -33,7 +33,7 @@ package struct AccountService: AccountServiceHandler {
         _ request: EnrollSecondFactorRequest, context: CallContext
     ) async throws -> EnrollSecondFactorResponse {
         let caller = try Caller(context)
-        let app = try await accounts.ownAccount.enroll(password: Secret(request.password), by: caller)
+        let app = try await accounts.own.account.enroll(password: Secret(request.password), by: caller)
         return EnrollSecondFactorResponse(
             secret: app.text,
             otpauthURI: app.uri(
@@ -44,21 +44,21 @@ package struct AccountService: AccountServiceHandler {
         _ request: ConfirmSecondFactorRequest, context: CallContext
     ) async throws -> ConfirmSecondFactorResponse {
         ConfirmSecondFactorResponse(
-            recoveryCodes: try await accounts.ownAccount.confirm(code: request.code, by: try Caller(context)))
+            recoveryCodes: try await accounts.own.account.confirm(code: request.code, by: try Caller(context)))
     }
 
     package func replaceRecoveryCodes(
         _ request: ReplaceRecoveryCodesRequest, context: CallContext
     ) async throws -> ReplaceRecoveryCodesResponse {
         ReplaceRecoveryCodesResponse(
-            recoveryCodes: try await accounts.ownAccount.replaceRecoveryCodes(
+            recoveryCodes: try await accounts.own.account.replaceRecoveryCodes(
                 code: request.code, by: try Caller(context)))
     }
 
     package func removeSecondFactor(
         _ request: RemoveSecondFactorRequest, context: CallContext
     ) async throws -> RemoveSecondFactorResponse {
-        try await accounts.ownAccount.removeSecondFactor(code: request.code, by: try Caller(context))
+        try await accounts.own.account.removeSecondFactor(code: request.code, by: try Caller(context))
         return RemoveSecondFactorResponse()
     }
 }

@@ -13,7 +13,7 @@ package struct IdentityManagementService: IdentityManagementServiceHandler {
     ) async throws -> IssueSystemCredentialResponse {
         let caller = try Caller(context)
         try caller.requirePerson(to: "issue credentials")
-        let credential = try await accounts.systemCredentials.issue(to: request.userName, by: caller)
+        let credential = try await accounts.credentials.system.issue(to: request.userName, by: caller)
         return IssueSystemCredentialResponse(userName: request.userName, credential: credential.exposedText)
     }
 
@@ -27,14 +27,14 @@ package struct IdentityManagementService: IdentityManagementServiceHandler {
     package func resetSecondFactor(
         _ request: ResetSecondFactorRequest, context: CallContext
     ) async throws -> ResetSecondFactorResponse {
-        try await accounts.policies.resetSecondFactor(of: request.userName, by: try Caller(context))
+        try await accounts.registries.policies.resetSecondFactor(of: request.userName, by: try Caller(context))
         return ResetSecondFactorResponse()
     }
 
     package func getSignInPolicy(
         _ request: GetSignInPolicyRequest, context: CallContext
     ) async throws -> GetSignInPolicyResponse {
-        let isRequired = try await accounts.policies.requiresSecondFactor(for: try Caller(context))
+        let isRequired = try await accounts.registries.policies.requiresSecondFactor(for: try Caller(context))
         return GetSignInPolicyResponse(policy: SignInPolicy(requiresSecondFactor: isRequired))
     }
 
@@ -42,7 +42,8 @@ package struct IdentityManagementService: IdentityManagementServiceHandler {
         _ request: SetSignInPolicyRequest, context: CallContext
     ) async throws -> SetSignInPolicyResponse {
         guard let policy = request.policy else { throw RPCError.invalidArgument("policy must be set") }
-        try await accounts.policies.setRequiresSecondFactor(policy.requiresSecondFactor, by: try Caller(context))
+        try await accounts.registries.policies.setRequiresSecondFactor(
+            policy.requiresSecondFactor, by: try Caller(context))
         return SetSignInPolicyResponse(policy: policy)
     }
 }

@@ -52,13 +52,16 @@ struct ProviderRedirect: JSONDocument {
 
 /// Receives the small body of a request to the console itself, and responds to it.
 final class SmallBody: HTTPBodySink {
+    /// The longest body, in bytes, of requests without a limit of their own; a password has 1024 at most.
+    static let longest = 16 << 10
+
     private var bytes: [UInt8] = []
     private var isTooLong = false
     private let limit: Int
     private let respond: ([UInt8]) -> HTTPResponse
 
-    /// - Parameter limit: the longest body, in bytes; a password has 1024 at most.
-    init(limit: Int = 16 << 10, _ respond: @escaping ([UInt8]) -> HTTPResponse) {
+    /// - Parameter limit: the longest body, in bytes.
+    init(limit: Int = longest, _ respond: @escaping ([UInt8]) -> HTTPResponse) {
         self.limit = limit
         self.respond = respond
     }

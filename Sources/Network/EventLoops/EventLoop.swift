@@ -18,80 +18,73 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
         case action(@Sendable () -> Void)
     }
 
-    let uv: UnsafeMutablePointer<uv_loop_t>
-    /// The buffer that sockets read into; its contents are consumed before the next read.
-    let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
-    /// The buffer in which a connection's frames are combined for one write.
-    let writeBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
+    /// The times of reading from sockets, on the loop's clock.
+    private struct Receiving {
+        /// The time at which a buffer was last asked for.
+        var start: UInt64 = 0
+        /// The end of the time for receiving after the present poll; `nil` = nothing was received yet.
+        var end: UInt64?
+    }
 
-    private let wakeUp: UnsafeMutablePointer<uv_async_t>
-    private let beforePoll: UnsafeMutablePointer<uv_prepare_t>
-    private let afterPoll: UnsafeMutablePointer<uv_check_t>
-    /// Active while work is left, so that polling does not wait.
-    private let whileBusy: UnsafeMutablePointer<uv_idle_t>
+    private struct OwnThread {
+        /// Set before other code can read it.
+        var id: pthread_t?
+        let stopped = DispatchSemaphore(value: 0)
+    }
+
+    private let handles = LoopHandles()
+    let buffers = LoopBuffers()
+
     /// Whether lanes have got work, or connections output, since the last turn.
     private var needsTurn = false
-    private let timer: UnsafeMutablePointer<uv_timer_t>
     /// Work from other threads; `nil` after the loop has ended.
     private let inbox = Lock<[Work]?>([])
     /// Whether something arrived in `inbox` since it was last emptied.
     private var hasMail = false
-    /// The loop's own thread; set before other code can read it.
-    private nonisolated(unsafe) var thread: pthread_t?  // written once, before `init` returns
+    private nonisolated(unsafe) var thread = OwnThread()  // written once, before `init` returns
     /// Set until the loop ends.
     private var lanes: CallTurns?
     private var actions = FIFOQueue<@Sendable () -> Void>()
-    /// The end of the time for receiving after the present poll; `nil` = nothing was received yet.
-    private var receiveEnd: UInt64?
-    /// The time at which ``bufferToRead`` was last asked for.
-    private(set) var readStart: UInt64 = 0
+    private var receiving = Receiving()
     private var unflushed: [SocketConnection] = []
     private var timers = TimerHeap()
-    private let stopped = DispatchSemaphore(value: 0)
     private let clock: @Sendable () -> UInt64
 
     /// - Parameter clock: the monotonic clock, in nanoseconds.
     package init(name: String, clock: @escaping @Sendable () -> UInt64 = { uv_hrtime() }) {
         self.clock = clock
-        uv = .allocate(capacity: 1)
-        wakeUp = .allocate(capacity: 1)
-        beforePoll = .allocate(capacity: 1)
-        afterPoll = .allocate(capacity: 1)
-        whileBusy = .allocate(capacity: 1)
-        timer = .allocate(capacity: 1)
         precondition(uv_loop_init(uv) == 0, "the system has no memory for an event loop")
         let context = Unmanaged.passUnretained(self).toOpaque()
         uv.pointee.data = context
-        uv_async_init(uv, wakeUp) { EventLoop.of($0?.pointee.loop).hasMail = true }
-        uv_prepare_init(uv, beforePoll)
-        uv_prepare_start(beforePoll) { EventLoop.of($0?.pointee.loop).turnIfNeeded() }
-        uv_check_init(uv, afterPoll)
-        uv_check_start(afterPoll) { EventLoop.of($0?.pointee.loop).turn() }
-        uv_timer_init(uv, timer)
-        uv_idle_init(uv, whileBusy)
+        uv_async_init(uv, handles.wakeUp) { EventLoop.of($0?.pointee.loop).hasMail = true }
+        uv_prepare_init(uv, handles.beforePoll)
+        uv_prepare_start(handles.beforePoll) { EventLoop.of($0?.pointee.loop).turnIfNeeded() }
+        uv_check_init(uv, handles.afterPoll)
+        uv_check_start(handles.afterPoll) { EventLoop.of($0?.pointee.loop).turn() }
+        uv_timer_init(uv, handles.timer)
+        uv_idle_init(uv, handles.whileBusy)
         lanes = CallTurns(of: self)
         start(name)
     }
 
     deinit {
-        readBuffer.deallocate()
-        writeBuffer.deallocate()
-        wakeUp.deallocate()
-        beforePoll.deallocate()
-        afterPoll.deallocate()
-        whileBusy.deallocate()
-        timer.deallocate()
-        uv.deallocate()
+        buffers.deallocate()
+        handles.deallocate()
     }
+
+    var uv: UnsafeMutablePointer<uv_loop_t> { handles.loop }
+
+    /// The time at which ``bufferToRead`` was last asked for.
+    var readStart: UInt64 { receiving.start }
 
     private func start(_ name: String) {
         let started = DispatchSemaphore(value: 0)
         Worker.thread(name, stackSize: 1 << 20).post {
-            self.thread = pthread_self()
+            self.thread.id = pthread_self()
             started.signal()
             uv_run(self.uv, UV_RUN_DEFAULT)
             uv_loop_close(self.uv)
-            self.stopped.signal()
+            self.thread.stopped.signal()
         }
         started.wait()
     }
@@ -114,8 +107,8 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
 
     /// Whether the caller runs on this loop's thread.
     package var isCurrent: Bool {
-        guard let thread else { return false }
-        return pthread_equal(thread, pthread_self()) != 0
+        guard let id = thread.id else { return false }
+        return pthread_equal(id, pthread_self()) != 0
     }
 
     package func preconditionCurrent() {
@@ -139,7 +132,7 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
         let current = now
         let delay = next.time > current ? (next.time - current) / 1_000_000 + 1 : least
         uv_timer_start(
-            timer, { handle in EventLoop.of(handle?.pointee.loop).fireTimers() }, delay, 0)
+            handles.timer, { handle in EventLoop.of(handle?.pointee.loop).fireTimers() }, delay, 0)
     }
 
     private func fireTimers() {
@@ -178,7 +171,7 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
             guard inbox != nil else { return }
             inbox?.append(work)
             // Under the lock, so that `wakeUp` is not closed meanwhile, in which case libuv would abort the process.
-            if inbox?.count == 1 { uv_async_send(wakeUp) }
+            if inbox?.count == 1 { uv_async_send(handles.wakeUp) }
         }
     }
 
@@ -191,11 +184,11 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
 
     /// The buffer for the next read from a socket; `nil` if the time for receiving is over.
     var bufferToRead: UnsafeMutableRawBufferPointer? {
-        readStart = now
-        if let receiveEnd { return readStart < receiveEnd ? readBuffer : nil }
-        receiveEnd = readStart + CallTurns.budget
-        lanes?.begin(until: readStart + CallTurns.budget)
-        return readBuffer
+        receiving.start = now
+        if let end = receiving.end { return receiving.start < end ? buffers.read : nil }
+        receiving.end = receiving.start + CallTurns.budget
+        lanes?.begin(until: receiving.start + CallTurns.budget)
+        return buffers.read
     }
 
     /// Works until the budget is used up or nothing is left that needs no waiting: runs what arrived from other threads, lets the
@@ -203,7 +196,7 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
     /// system call.
     private func turn() {
         guard let turns = lanes else { return }
-        receiveEnd = nil
+        receiving.end = nil
         if hasMail {
             hasMail = false
             takeInbox(into: turns)
@@ -242,7 +235,7 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
     /// - Parameter isBusy: whether work is left.
     private func setBusy(_ isBusy: Bool) {
         needsTurn = isBusy
-        if isBusy { uv_idle_start(whileBusy) { _ in } } else { uv_idle_stop(whileBusy) }
+        if isBusy { uv_idle_start(handles.whileBusy) { _ in } } else { uv_idle_stop(handles.whileBusy) }
     }
 
     private func takeInbox(into turns: CallTurns) {
@@ -272,16 +265,8 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
             // Lanes may outlive the loop, and keep it until then.
             lanes?.stop()
             lanes = nil
-            closeHandle(UnsafeMutableRawPointer(whileBusy))
-            closeHandle(UnsafeMutableRawPointer(wakeUp))
-            closeHandle(UnsafeMutableRawPointer(beforePoll))
-            closeHandle(UnsafeMutableRawPointer(afterPoll))
-            closeHandle(UnsafeMutableRawPointer(timer))
+            handles.close()
         }
-        stopped.wait()
-    }
-
-    private func closeHandle(_ handle: UnsafeMutableRawPointer) {
-        uv_close(handle.assumingMemoryBound(to: uv_handle_t.self), nil)
+        thread.stopped.wait()
     }
 }

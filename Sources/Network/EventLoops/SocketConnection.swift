@@ -127,7 +127,7 @@ final class SocketConnection {
         guard mayRead else { return }
         var descriptor: Int32 = -1
         uv_fileno(UnsafeRawPointer(socket).assumingMemoryBound(to: uv_handle_t.self), &descriptor)
-        let memory = loop.readBuffer
+        let memory = loop.buffers.read
         let count = Glibc.read(descriptor, memory.baseAddress, memory.count)
         switch count {
         case 0: close()
@@ -158,7 +158,7 @@ final class SocketConnection {
             return
         }
         guard !isWriting else { return }
-        let buffer = loop.writeBuffer
+        let buffer = loop.buffers.write
         var filled = 0
         var sent = 0
         do throws(ConnectionError) {

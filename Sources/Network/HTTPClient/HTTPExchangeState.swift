@@ -5,12 +5,38 @@ import Synchronization
 
 /// The state of one exchange for libcurl's callbacks: the request and the response so far.
 ///
-/// Sendable although it is mutable: `isCancelled` is atomic, the rest is used on the connection's queue only, from `configure` to
+/// Sendable although it is mutable: `isCancelled` is atomic, the rest is used by the connection's worker only, from `configure` to
 /// `finish`.
-final class HTTPExchangeState: @unchecked Sendable {  // used on the connection's queue only
+final class HTTPExchangeState: @unchecked Sendable {  // used by the connection's worker only
     /// The number of bytes from which on a body waits until the server asks for it. A server that refuses a request saves the
     /// transfer of such a body; the transfer of a smaller one costs less than the wait.
     static let smallestExpectation: Int64 = 1 << 20
+
+    /// The response so far.
+    private struct ArrivedReply {
+        var status = 0
+        var fields = HTTPFields()
+        /// The kept bytes of the body.
+        var body: [UInt8] = []
+        /// The number of body bytes that arrived, kept or not.
+        var bodySize = 0
+
+        /// The number of body bytes to keep.
+        var maximumBody: Int {
+            (200..<300).contains(status) ? HTTPConnection.maximumKeptBody : HTTPConnection.maximumKeptError
+        }
+
+        var complete: HTTPReply { HTTPReply(status: status, fields: fields, body: body) }
+
+        mutating func add(body bytes: UnsafeRawBufferPointer) throws(TransferFailure) {
+            bodySize += bytes.count
+            guard bodySize <= HTTPConnection.maximumKeptBody else {
+                throw TransferFailure.unusable("the server's response is too long")
+            }
+            // The limit may change after the body: libcurl passes trailers as header lines.
+            body += bytes.prefix(max(0, maximumBody - body.count))
+        }
+    }
 
     private let request: HTTPRequest
     private let receiver: HTTPReceiver?
@@ -19,11 +45,7 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
     private let isCancelled = Atomic(false)
 
     private var offset: Int64 = 0
-    private var status = 0
-    private var fields = HTTPFields()
-    private var body: [UInt8] = []
-    /// The number of body bytes that arrived, kept or not.
-    private var bodySize = 0
+    private var reply = ArrivedReply()
     /// Whether the receiver wants the body; `nil` before it was asked.
     private var isReceived: Bool?
     private var failure: (any Error)?
@@ -90,13 +112,13 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
         switch code {
         case CURLE_OK:
             // Without a body, the receiver was not asked yet.
-            if isReceived == nil { _ = try receiver?.wants(status, fields) }
-            return HTTPReply(status: status, fields: fields, body: body)
+            if isReceived == nil { _ = try receiver?.wants(reply.status, reply.fields) }
+            return reply.complete
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL:
             throw TransferFailure.unusable(message)
         // A server that refuses without reading the body may close at once; its response is used.
-        case CURLE_SEND_ERROR where status >= 400:
-            return HTTPReply(status: status, fields: fields, body: body)
+        case CURLE_SEND_ERROR where reply.status >= 400:
+            return reply.complete
         default:
             throw TransferFailure.connection(message)
         }
@@ -141,18 +163,13 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
         let text = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         if text.hasPrefix("HTTP/") {
             // Another header section follows `100 Continue`.
-            fields = HTTPFields()
-            status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+            reply.fields = HTTPFields()
+            reply.status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
         } else if let colon = text.firstIndex(of: ":") {
             let value = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
-            fields.append(String(text[..<colon]), value)
+            reply.fields.append(String(text[..<colon]), value)
         }
         return line.count
-    }
-
-    /// The number of body bytes to keep.
-    private var maximumBody: Int {
-        (200..<300).contains(status) ? HTTPConnection.maximumKeptBody : HTTPConnection.maximumKeptError
     }
 
     /// Waits until the limit permits the number of bytes; the sender waits meanwhile, as its window is full.
@@ -166,18 +183,13 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
 
     private func receive(body bytes: UnsafeRawBufferPointer) -> Int {
         do {
-            let wanted = try isReceived ?? receiver?.wants(status, fields) ?? false
+            let wanted = try isReceived ?? receiver?.wants(reply.status, reply.fields) ?? false
             isReceived = wanted
             if wanted {
                 waitToReceive(bytes.count)
                 try receiver?.receive(bytes)
             } else {
-                bodySize += bytes.count
-                guard bodySize <= HTTPConnection.maximumKeptBody else {
-                    throw TransferFailure.unusable("the server's response is too long")
-                }
-                // The limit may change after the body: libcurl passes trailers as header lines.
-                body += bytes.prefix(max(0, maximumBody - body.count))
+                try reply.add(body: bytes)
             }
             return bytes.count
         } catch {

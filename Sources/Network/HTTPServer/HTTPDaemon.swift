@@ -55,54 +55,11 @@ package final class HTTPDaemon: Sendable {
         }
         self.host = listener.address.host
         self.port = UInt16(listener.address.port)
-        var options = microhttpd_options()
-        options.listening_socket = listener.descriptor
-        options.ipv6 = listener.isIPv6
-        options.connection_memory = configuration.connectionMemory
-        options.memory_increment = configuration.connectionMemory / 4
-        options.stack_size = 1 << 20
-        options.connections = configuration.maximumConnections
-        options.secure = configuration.certificates != nil
-        options.idle_seconds = UInt32(clamping: configuration.idleTimeout.wholeSeconds)
         let context = Unmanaged.passRetained(self)
+        var options = microhttpd_options(configuration, listener)
         options.context = context.toOpaque()
-        options.request_line = { context, target, connection in
-            guard let context, let target, connection != nil else { return nil }
-            let daemon = Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue()
-            daemon.inFlight.enter()
-            return Unmanaged.passRetained(HTTPExchange(target: target, daemon: daemon)).toOpaque()
-        }
-        options.request = { _, connection, _, method, version, piece, pieceSize, exchange in
-            guard let connection, let method, let version, let exchange = exchange?.pointee else { return .NO }
-            let bytes = UnsafeRawBufferPointer(start: piece, count: piece == nil ? 0 : pieceSize?.pointee ?? 0)
-            pieceSize?.pointee = 0
-            return Unmanaged<HTTPExchange>.fromOpaque(exchange).takeUnretainedValue().advance(
-                connection, method: method, version: version, piece: bytes)
-        }
-        options.completed = { context, connection, exchange, end in
-            guard let context, let ended = exchange?.pointee else { return }
-            exchange?.pointee = nil
-            let progress = connection.flatMap { DaemonConnection.of($0) }
-            progress?.enter(.waiting, isNew: true)
-            Unmanaged<HTTPExchange>.fromOpaque(ended).takeRetainedValue().ended(
-                isWhole: end == .REQUEST_TERMINATED_COMPLETED_OK || progress?.hasSentBody == true)
-            Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue().inFlight.leave()
-        }
-        options.admit = { context, address, _ in
-            guard let context, let address else { return .NO }
-            let daemon = Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue()
-            return daemon.admits(DaemonConnection.host(of: address)) ? .YES : .NO
-        }
-        options.connection = { context, connection, held, event in
-            guard let context, let connection, let held else { return }
-            let daemon = Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue()
-            if event == .CONNECTION_NOTIFY_STARTED {
-                held.pointee = Unmanaged.passRetained(daemon.opened(connection)).toOpaque()
-            } else if let ended = held.pointee {
-                held.pointee = nil
-                daemon.closed(Unmanaged<DaemonConnection>.fromOpaque(ended).takeRetainedValue())
-            }
-        }
+        Self.receiveRequests(&options)
+        Self.receiveConnections(&options)
         guard let daemon = microhttpd_start(&options) else {
             close(listener.descriptor)
             context.release()
@@ -178,6 +135,70 @@ package final class HTTPDaemon: Sendable {
             close(listener)
         }
         Unmanaged.passUnretained(self).release()
+    }
+}
+
+// MARK: libmicrohttpd's callbacks
+
+extension HTTPDaemon {
+    /// Sets the functions for the begin, the pieces and the end of a request. The library keeps the exchange meanwhile.
+    private static func receiveRequests(_ options: inout microhttpd_options) {
+        options.request_line = { context, target, connection in
+            guard let context, let target, connection != nil else { return nil }
+            let daemon = Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue()
+            daemon.inFlight.enter()
+            return Unmanaged.passRetained(HTTPExchange(target: target, daemon: daemon)).toOpaque()
+        }
+        options.request = { _, connection, _, method, version, piece, pieceSize, exchange in
+            guard let connection, let method, let version, let exchange = exchange?.pointee else { return .NO }
+            let bytes = UnsafeRawBufferPointer(start: piece, count: piece == nil ? 0 : pieceSize?.pointee ?? 0)
+            pieceSize?.pointee = 0
+            return Unmanaged<HTTPExchange>.fromOpaque(exchange).takeUnretainedValue().advance(
+                connection, method: method, version: version, piece: bytes)
+        }
+        options.completed = { context, connection, exchange, end in
+            guard let context, let ended = exchange?.pointee else { return }
+            exchange?.pointee = nil
+            let progress = connection.flatMap { DaemonConnection.of($0) }
+            progress?.enter(.waiting, isNew: true)
+            Unmanaged<HTTPExchange>.fromOpaque(ended).takeRetainedValue().ended(
+                isWhole: end == .REQUEST_TERMINATED_COMPLETED_OK || progress?.hasSentBody == true)
+            Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue().inFlight.leave()
+        }
+    }
+
+    /// Sets the functions for the begin and the end of a connection.
+    private static func receiveConnections(_ options: inout microhttpd_options) {
+        options.admit = { context, address, _ in
+            guard let context, let address else { return .NO }
+            let daemon = Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue()
+            return daemon.admits(DaemonConnection.host(of: address)) ? .YES : .NO
+        }
+        options.connection = { context, connection, held, event in
+            guard let context, let connection, let held else { return }
+            let daemon = Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue()
+            if event == .CONNECTION_NOTIFY_STARTED {
+                held.pointee = Unmanaged.passRetained(daemon.opened(connection)).toOpaque()
+            } else if let ended = held.pointee {
+                held.pointee = nil
+                daemon.closed(Unmanaged<DaemonConnection>.fromOpaque(ended).takeRetainedValue())
+            }
+        }
+    }
+}
+
+extension microhttpd_options {
+    /// The limits of the configuration.
+    fileprivate init(_ configuration: HTTPServerConfiguration, _ listener: borrowing ListeningSocket) {
+        self.init()
+        listening_socket = listener.descriptor
+        ipv6 = listener.isIPv6
+        connection_memory = configuration.connectionMemory
+        memory_increment = configuration.connectionMemory / 4
+        stack_size = 1 << 20
+        connections = configuration.maximumConnections
+        secure = configuration.certificates != nil
+        idle_seconds = UInt32(clamping: configuration.idleTimeout.wholeSeconds)
     }
 }
 

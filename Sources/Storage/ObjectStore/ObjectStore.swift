@@ -17,10 +17,7 @@ package final class ObjectStore: Sendable {
 
     package static let migrations = StoreSchema.migrations
 
-    /// Whether the database and the data directory have different generations: nothing is compared, removed or swept then.
-    package let isForeign: Bool
-    /// Whether files and rows are being compared since this start, because there was no clean stop before it.
-    package let isReconciled: Bool
+    private let condition: StoreIdentity.Condition
     package let issuer: CredentialIssuer
     let configuration: ObjectStoreConfiguration
     let database: Database
@@ -31,15 +28,8 @@ package final class ObjectStore: Sendable {
     let writes = WritesInFlight()
     let space: FreeSpace
     private let threads: BlockThreads
-    private let staticKeys: [String: StaticKey]
-    /// The buckets of the configuration, by their names.
-    let bucketsByName: [String: StoreBucket]
-    /// The time when the gateway first started with a bucket, by its name.
-    let bucketTimes: [String: UnixTime]
-    let removals: FileRemovals
-    let discards: Discards
-    let reconciler: Reconciler
-    let factsWriter = FactsWriter()
+    let buckets: ConfiguredBuckets
+    let work: StoreWork
 
     /// - Parameters:
     ///   - directory: `DIR/store`; created if it does not exist.
@@ -53,57 +43,54 @@ package final class ObjectStore: Sendable {
         self.configuration = configuration
         issuer = CredentialIssuer(keyring: keyring)
         threads = BlockThreads(memory: configuration.bufferBytes)
-        staticKeys = Dictionary(configuration.staticKeys.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-        bucketsByName = Dictionary(configuration.buckets.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        bucketTimes = try Self.bucketTimes(of: configuration, at: clock.now(), in: database)
+        buckets = try ConfiguredBuckets(configuration, at: clock.now(), in: database)
         data = try DirectoryEngine(path: directory, directIO: configuration.directIO, calls: configuration.calls)
         space = FreeSpace(
             floor: configuration.minimumFreeBytes, clock: clock, isReserveReleased: { database.isReserveReleased }
         ) { try configuration.freeBytes(directory) }
         engine = configuration.engine(data)
-        removals = FileRemovals(engine, database)
-        discards = Discards(database, removals)
-        reconciler = Reconciler(data, database, factsWriter)
-        let condition = try StoreIdentity.advance(
+        work = StoreWork(data, engine, database)
+        condition = try StoreIdentity.advance(
             directory: directory, folders: data.foldersDigest(), database: database)
-        isForeign = condition == .foreign
-        isReconciled = condition == .unclean
         // With a database of another generation, the row that decides about a file may be wrong.
         guard !isForeign else {
-            stopRemovals()
+            work.stopRemovals()
             return
         }
         if isReconciled {
-            reconciler.begin { writtenAt in
+            work.reconciler.begin { writtenAt in
                 guard let permit else { return false }
                 return try permit.corrected(writtenAt) < permit.now().subtracting(configuration.orphanAge)
             }
         } else {
-            reconciler.beginForgettingDuplicates()
+            work.reconciler.beginForgettingDuplicates()
         }
-        removals.resume()
-        discards.resume()
+        work.removals.resume()
+        work.discards.resume()
     }
 
+    /// Whether the database and the data directory have different generations: nothing is compared, removed or swept then.
+    package var isForeign: Bool { condition == .foreign }
+
+    /// Whether files and rows are being compared since this start, because there was no clean stop before it.
+    package var isReconciled: Bool { condition == .unclean }
+
     /// The differences found so far between files and rows after an unclean shutdown.
-    package var reconciliation: StoreReconciliation { reconciler.found }
+    package var reconciliation: StoreReconciliation { work.reconciler.found }
 
     /// The number of the 256 data folders that are not compared with the database yet; 0 also if no comparison is needed.
-    package var foldersToReconcile: Int { reconciler.foldersLeft }
+    package var foldersToReconcile: Int { work.reconciler.foldersLeft }
 
     /// Returns when all files were compared with the rows, or ``stopBackgroundWork()`` was called.
-    package func finishReconciliation() async { await reconciler.finish() }
+    package func finishReconciliation() async { await work.reconciler.finish() }
 
     /// Ends all work; called when no request is in progress any more, before the database is closed. If files and rows agree, that
     /// is recorded, and the next start need not compare them. First all names and modes are made durable: after a power loss they
     /// would be older than the record, which the folders' times do not show.
     package func close() {
         stopBackgroundWork()
-        discards.drain()
-        removals.drain()
-        reconciler.drain()
-        factsWriter.drain()
-        guard !isForeign, reconciler.isComplete, data.pending.isEmpty else { return }
+        work.drain()
+        guard !isForeign, work.reconciler.isComplete, data.pending.isEmpty else { return }
         // If any of this fails, the next start compares them.
         guard (try? data.synchronize()) != nil, let digest = data.foldersDigest() else { return }
         _ = try? database.writeBlocking(mayUseReserve: true) { try StoreRecords($0).setFoldersAtStop(digest) }
@@ -120,7 +107,7 @@ package final class ObjectStore: Sendable {
 
     /// Runs `body` while no data file is removed: files with rows at its beginning can be read to the end.
     package func keepingFiles<T: Sendable, E: Error>(_ body: () async throws(E) -> T) async throws(E) -> T {
-        try await removals.pausing(body)
+        try await work.removals.pausing(body)
     }
 
     /// Writes the facts beside a finished object's file, with which it can be listed again if a database does not know it; durable
@@ -128,7 +115,7 @@ package final class ObjectStore: Sendable {
     ///
     /// - Throws: ``Unwritable``.
     package func describe(_ fileID: String, _ facts: [UInt8]) async throws(Unwritable) {
-        try await factsWriter.worker(for: fileID).run { [engine] () throws(Unwritable) in
+        try await work.factsWriter.worker(for: fileID).run { [engine] () throws(Unwritable) in
             do {
                 guard try engine.hasFacts(of: fileID) else { return try engine.writeFacts(facts, of: fileID) }
                 try engine.synchronizeFacts(of: fileID)
@@ -143,7 +130,7 @@ package final class ObjectStore: Sendable {
     ///
     /// - Returns: the number of deleted rows.
     package func sweepDiscards() async throws -> Int {
-        try await discards.sweep()
+        try await work.discards.sweep()
     }
 
     /// Deletes the usage rows of uploads without any data; called every few minutes.
@@ -165,22 +152,17 @@ package final class ObjectStore: Sendable {
     ///
     /// - Returns: the number of removed files.
     package func sweepRemovals() async throws -> Int {
-        try await removals.sweep()
+        try await work.removals.sweep()
     }
 
     /// Stops all work except that of requests: the process will end soon, and the next one continues.
     package func stopBackgroundWork() {
-        stopRemovals()
-        reconciler.stop()
-    }
-
-    private func stopRemovals() {
-        discards.stop()
-        removals.stop()
+        work.stopRemovals()
+        work.reconciler.stop()
     }
 
     /// Returns the static key with an id; it does not prove that a request was signed with it.
-    package func staticKey(id: String) -> StaticKey? { staticKeys[id] }
+    package func staticKey(id: String) -> StaticKey? { buckets.staticKeys[id] }
 
     /// Reserves memory for receiving a body.
     ///

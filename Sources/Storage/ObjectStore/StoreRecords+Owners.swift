@@ -136,7 +136,7 @@ extension ObjectStore {
             guard let retention = key.retention else { continue }
             var found = Discards.inline
             while found == Discards.inline, !Task.isCancelled {
-                found = try await database.write(mayUseReserve: true) { [discards] connection in
+                found = try await database.write(mayUseReserve: true) { [discards = work.discards] connection in
                     let records = StoreRecords(connection)
                     let expired = try records.expired(
                         owner: key.id, before: permit.now().subtracting(retention), permit, limit: Discards.inline)

@@ -18,6 +18,15 @@ actor WebhookSender {
     /// The largest number of deliveries that are being sent or recorded, if the database is slower than the receiver.
     private static let mostInProgress = 256
 
+    /// The times before which nothing begins.
+    private struct Quiet {
+        var receiverIsDownUntil = ContinuousClock.now
+        /// Results cannot be recorded, so that events would be sent again.
+        var recordsFailUntil = ContinuousClock.now
+
+        var end: ContinuousClock.Instant { max(receiverIsDownUntil, recordsFailUntil) }
+    }
+
     let webhook: Webhook
     nonisolated let signal = Signal()
     private let database: Database
@@ -30,10 +39,7 @@ actor WebhookSender {
     /// The connections without a request, the latest used one at the end.
     private var idle: [HTTPConnection]
     private var turns: OrganizationTurns
-    /// The time before which nothing begins, because the receiver is down.
-    private var pausedUntil = ContinuousClock.now
-    /// The time before which nothing begins, because results cannot be recorded, so that events would be sent again.
-    private var unrecordableUntil = ContinuousClock.now
+    private var quiet = Quiet()
 
     init(
         _ webhook: Webhook, database: Database, clock: any WallClock, recorder: DeliveryRecorder,
@@ -71,8 +77,8 @@ actor WebhookSender {
     /// Returns the deliveries to begin now, each with its own connection, and the time until there may be more; `nil` = until a
     /// notification.
     private func takeDue() async -> (begun: [(Delivery, HTTPConnection)], wait: Duration?) {
-        let quiet = max(pausedUntil, unrecordableUntil) - .now
-        if quiet > .zero { return ([], quiet) }
+        let wait = quiet.end - .now
+        if wait > .zero { return ([], wait) }
         // The end of an attempt, and of a record, notifies.
         let free = min(pace.slots - (requests - idle.count), Self.mostInProgress - turns.count)
         guard free > 0 else { return ([], nil) }
@@ -118,7 +124,7 @@ actor WebhookSender {
         } catch {
             // The result could not be recorded, so the event is sent again.
             log.writeDeliveryFailure(error)
-            unrecordableUntil = .now + Self.pause
+            quiet.recordsFailUntil = .now + Self.pause
         }
     }
 
@@ -148,7 +154,7 @@ actor WebhookSender {
         case .delivered: pace.succeeded()
         case .retry, .dead: pace.failed()
         }
-        pausedUntil = .now + pace.pause
+        quiet.receiverIsDownUntil = .now + pace.pause
     }
 }
 

@@ -38,7 +38,7 @@ import Testing
             directory: directory.appending(path: "store").path, database: database,
             keyring: Keyring(root: Secret([UInt8](repeating: 1, count: 32))), configuration: configuration)
         // The reconciler compares the rows with the directory, which has none of their files.
-        store.reconciler.drain()
+        store.work.reconciler.drain()
     }
 
     deinit {
@@ -78,7 +78,7 @@ import Testing
         #expect(object.size == Int64(body.count) && object.partCount == 3)
         #expect(try await store.contents(of: object) == body)
         #expect(try await store.examine(uploadID: "upload-1") { _ in } == .intact)
-        store.removals.drain()
+        store.work.removals.drain()
         #expect(engine.files.withLock { $0.mapValues(\.isFinished) } == [object.fileID: true])
         #expect(engine.pending.withLock { $0.isEmpty })
     }
@@ -86,7 +86,7 @@ import Testing
     @Test func keepsOnlyTheLatestOfTwoObjects() async throws {
         _ = try put(content(10))
         let object = try put(content(2_000_000))
-        store.removals.drain()
+        store.work.removals.drain()
         #expect(engine.files.withLock { Array($0.keys) } == [object.fileID])
         #expect(try await store.contents(of: object) == content(2_000_000))
     }
@@ -99,7 +99,7 @@ import Testing
         try store.abortMultipart(id, claims)
         content(10).withUnsafeBytes(part.receive)
         #expect(throws: (any Error).self) { try part.finish() }
-        store.removals.drain()
+        store.work.removals.drain()
         #expect(engine.files.withLock { $0.isEmpty })
     }
 

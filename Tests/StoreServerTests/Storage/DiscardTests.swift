@@ -120,9 +120,9 @@ import Testing
         try insert(multiparts: 500, parts: 3)
         try insert(multiparts: 2, parts: 1, uploadID: "upload-2")
         try test.database.writeBlocking { [store = test.store] in try store.discard(uploadID: "upload-1", in: $0) }
-        test.store.discards.drain()
+        test.store.work.discards.drain()
         #expect(try count("store_multiparts") == 2 && count("store_discards") == 0 && usage() == 20)
-        test.store.removals.drain()
+        test.store.work.removals.drain()
         #expect(try count("store_removals") == 0)
     }
 
@@ -130,10 +130,10 @@ import Testing
         test.store.stopBackgroundWork()
         try insert(multiparts: 500, parts: 0)
         try test.database.writeBlocking { [store = test.store] in try store.discard(uploadID: "upload-1", in: $0) }
-        test.store.discards.drain()
+        test.store.work.discards.drain()
         #expect(try count("store_multiparts") == 500 - Discards.inline)
         try test.restart()
-        test.store.discards.drain()
+        test.store.work.discards.drain()
         #expect(try count("store_multiparts") == 0 && count("store_discards") == 0)
     }
 
@@ -163,7 +163,7 @@ import Testing
         try test.database.writeBlocking { [store = test.store] in
             try store.dropOtherMultiparts(uploadID: "upload-1", in: $0)
         }
-        test.store.discards.drain()
+        test.store.work.discards.drain()
         #expect(try count("store_multiparts") == 1 && usage() == 10)
         #expect(try client.send("GET", query: "uploadId=\(id)").elements("PartNumber") == ["1"])
         #expect(try client.get() == content(10))

@@ -61,7 +61,7 @@ import Testing
                             try StoreRecords(connection).deleteObject(uploadID: client.claims.uploadID)
                         }
                     }
-                    store.store.removals.drain()
+                    store.store.work.removals.drain()
                     try store.store.data.remove(object.fileID)
                 }
                 return try store.store.data.open(object.fileID, for: .reading).size()

@@ -72,7 +72,7 @@ import Testing
     @Test func aStopWhileItIsComparedIsNotClean() throws {
         let store = try TestStore(inMemory: true)
         let path = try orphan(in: store)
-        let reconciler = store.store.reconciler
+        let reconciler = store.store.work.reconciler
         reconciler.stop()
         reconciler.begin { [clock = store.clock] in $0 < clock.now() }
         reconciler.drain()
@@ -87,8 +87,8 @@ import Testing
         let store = try TestStore(inMemory: true)
         let new = try store.store.data.create()
         let removedPath = try orphan(in: store)
-        store.store.reconciler.begin { [clock = store.clock] in $0 < clock.now() }
-        store.store.reconciler.drain()
+        store.store.work.reconciler.begin { [clock = store.clock] in $0 < clock.now() }
+        store.store.work.reconciler.drain()
         #expect(FileManager.default.fileExists(atPath: store.path(new.id)))
         #expect(!FileManager.default.fileExists(atPath: removedPath))
         new.abandon()
@@ -112,8 +112,8 @@ import Testing
             }
         }
         for _ in 0..<20 {
-            store.store.reconciler.begin { [clock = store.clock] in $0 < clock.now() }
-            store.store.reconciler.drain()
+            store.store.work.reconciler.begin { [clock = store.clock] in $0 < clock.now() }
+            store.store.work.reconciler.drain()
         }
         done.withLock { $0 = true }
         for thread in threads { try thread.join() }

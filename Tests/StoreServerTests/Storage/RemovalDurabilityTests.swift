@@ -60,8 +60,8 @@ import Testing
 
     /// Schedules the removal of files, as a transaction that deletes their rows does.
     private func remove(_ fileIDs: [String], from store: TestStore) throws {
-        try store.database.writeBlocking { [store = store.store] in try store.removals.schedule(fileIDs, in: $0) }
-        store.store.removals.drain()
+        try store.database.writeBlocking { [store = store.store] in try store.work.removals.schedule(fileIDs, in: $0) }
+        store.store.work.removals.drain()
     }
 
     @Test func aRemovalIsForgottenOnceItsFoldersAreSynced() async throws {

@@ -61,8 +61,8 @@ final class TestStore {
 
     deinit {
         server.stop(drainingFor: .zero)
-        store.discards.drain()
-        store.removals.drain()
+        store.work.discards.drain()
+        store.work.removals.drain()
         database.close()
     }
 
@@ -74,8 +74,8 @@ final class TestStore {
     func restart(isClean: Bool = false, between: () throws -> Void = {}) throws {
         server.stop(drainingFor: .zero)
         if isClean { store.close() }
-        store.discards.drain()
-        store.removals.drain()
+        store.work.discards.drain()
+        store.work.removals.drain()
         try between()
         store = try Self.open(directory, database, clock, configuration)
         server = try Self.serve(store, policy, configure)
@@ -102,8 +102,8 @@ final class TestStore {
 
     /// Returns the names of all data files.
     func files() throws -> [String] {
-        store.discards.drain()
-        store.removals.drain()
+        store.work.discards.drain()
+        store.work.removals.drain()
         return try DirectoryEngine.folders.flatMap { try store.data.files(inFolder: $0).map(\.fileID) }
     }
 
@@ -118,8 +118,8 @@ final class TestStore {
             directory: directory.appending(path: "store").path, database: database,
             keyring: Keyring(root: Secret([UInt8](repeating: 1, count: 32))), clock: clock,
             permit: ClockGuard(clock: clock).permit(), configuration: configuration)
-        store.reconciler.drain()
-        store.factsWriter.drain()
+        store.work.reconciler.drain()
+        store.work.factsWriter.drain()
         return store
     }
 

@@ -51,7 +51,7 @@ final class World {
         store = try ObjectStore(
             directory: scene.directory.appending(path: "store").path, database: scene.database,
             keyring: Scene.keyring, clock: scene.clock, configuration: Self.storeConfiguration)
-        store.reconciler.drain()
+        store.work.reconciler.drain()
     }
 
     func device() throws -> Caller {
@@ -66,8 +66,8 @@ final class World {
 
     /// Returns the store's data files: those on the disk, and those with a row.
     func files() throws -> (onDisk: Set<String>, referenced: Set<String>) {
-        store.discards.drain()
-        store.removals.drain()
+        store.work.discards.drain()
+        store.work.removals.drain()
         let onDisk = try DirectoryEngine.folders.flatMap { try store.data.files(inFolder: $0).map(\.fileID) }
         let referenced = try scene.database.readBlocking {
             try $0.query("SELECT file_id FROM store_objects UNION ALL SELECT file_id FROM store_multiparts") {

@@ -1,5 +1,4 @@
 package import Basics
-import Database
 
 /// A bucket under the name for clients: all keys of the store's own bucket, or those below a prefix.
 package struct StoreBucket: Sendable, Hashable {
@@ -35,28 +34,13 @@ extension ObjectStore {
 
     /// Returns the time when the gateway started with a bucket for the first time.
     package func firstUse(of bucket: StoreBucket) -> UnixTime {
-        bucketTimes[bucket.name] ?? UnixTime(seconds: 0)
-    }
-
-    /// Records the buckets of the configuration that have no row yet, and returns the times of all.
-    static func bucketTimes(
-        of configuration: ObjectStoreConfiguration, at now: UnixTime, in database: Database
-    ) throws -> [String: UnixTime] {
-        let names = Set(configuration.buckets.map(\.name) + configuration.staticKeys.map(\.bucket))
-        var times = try database.readBlocking { try StoreRecords($0).bucketTimes() }
-        let new = names.filter { times[$0] == nil }
-        guard !new.isEmpty else { return times }
-        try database.writeBlocking(mayUseReserve: true) { connection in
-            for name in new { try StoreRecords(connection).recordBucket(name, at: now) }
-        }
-        for name in new { times[name] = now }
-        return times
+        buckets.times[bucket.name] ?? UnixTime(seconds: 0)
     }
 
     /// Returns the bucket with that name if the key may access it.
     package func bucket(_ name: String, of key: StaticKey) -> StoreBucket? {
         if name == key.bucket { return StoreBucket(name: name, stored: name, prefix: "") }
-        return bucketsByName[name].flatMap { key.reaches($0) ? $0 : nil }
+        return buckets.byName[name].flatMap { key.reaches($0) ? $0 : nil }
     }
 }
 

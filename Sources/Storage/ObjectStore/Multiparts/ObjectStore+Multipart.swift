@@ -52,7 +52,7 @@ extension ObjectStore {
         for id in surplus {
             let discarded = try records.discard(.one(id: id, uploadID: uploadID), limit: rows)
             rows = max(0, rows - discarded.rows)
-            try discards.finish(discarded, in: connection)
+            try work.discards.finish(discarded, in: connection)
         }
     }
 
@@ -113,7 +113,7 @@ extension ObjectStore {
                     checksum: checksum, origin: StoredObject.Multipart(id: id, partCount: plan.parts.count)),
                 fileID: multipart.fileID, createdAt: clock.now(), contentType: multipart.contentType,
                 kept: multipart.kept)
-            try database.writeBlocking(for: permit.owner) { [discards] connection in
+            try database.writeBlocking(for: permit.owner) { [discards = work.discards] connection in
                 try permit.confirm(in: connection)
                 try permit.check(condition, in: connection)
                 try permit.own(in: connection)
@@ -145,7 +145,8 @@ extension ObjectStore {
     package func abortMultipart(_ id: String, _ claims: CredentialClaims) throws {
         _ = try openMultipart(id, claims)
         try writes.exclusively(id) {
-            try database.writeBlocking(for: claims.workOwner, mayUseReserve: true) { [discards] connection in
+            try database.writeBlocking(for: claims.workOwner, mayUseReserve: true) {
+                [discards = work.discards] connection in
                 let records = StoreRecords(connection)
                 // Completed in the meantime: the client may have lost the response.
                 guard let multipart = try records.multipart(id), multipart.isOpen else {
@@ -182,7 +183,7 @@ extension ObjectStore {
     ) throws {
         for start in stride(from: 0, to: plan.unlisted.count, by: Discards.batch) {
             let some = plan.unlisted[start..<min(start + Discards.batch, plan.unlisted.count)]
-            try database.writeBlocking(for: permit.owner) { [removals] connection in
+            try database.writeBlocking(for: permit.owner) { [removals = work.removals] connection in
                 let records = StoreRecords(connection)
                 for part in some { try records.deletePart(part.number, of: multipart.id) }
                 try removals.schedule(some.compactMap(\.fileID), in: connection)

@@ -33,14 +33,14 @@ extension ObjectStore {
     /// Deletes the store's whole state of an upload: multipart uploads, parts and the object. They become invisible with the commit
     /// of `transaction`; files, and all but some dozens of rows, are removed later.
     package func discard(uploadID: String, in transaction: Connection) throws {
-        try discards.finish(StoreRecords(transaction).discardAll(uploadID: uploadID), in: transaction)
+        try work.discards.finish(StoreRecords(transaction).discardAll(uploadID: uploadID), in: transaction)
     }
 
     /// Deletes every multipart upload of an upload except the one of its object, like ``discard(uploadID:in:)``.
     package func dropOtherMultiparts(uploadID: String, in transaction: Connection) throws {
         let discarded = try StoreRecords(transaction).discard(
             .others(uploadID: uploadID), limit: Discards.inline)
-        try discards.finish(discarded, in: transaction)
+        try work.discards.finish(discarded, in: transaction)
     }
 }
 

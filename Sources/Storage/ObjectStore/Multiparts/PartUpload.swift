@@ -140,7 +140,7 @@ package final class PartUpload {
             let earlier = try records.part(part.number, of: multipartID)
             try permit.admit(bytes: part.size - (earlier?.size ?? 0), in: connection)
             try records.put(part, of: multipartID)
-            try store.removals.schedule(earlier?.fileID.map { [$0] } ?? [], in: connection)
+            try store.work.removals.schedule(earlier?.fileID.map { [$0] } ?? [], in: connection)
         }
         return part
     }

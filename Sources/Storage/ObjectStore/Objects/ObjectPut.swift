@@ -70,7 +70,7 @@ package final class ObjectPut {
                 if header.inheritsKept, let present = try records.object(uploadID: object.uploadID) {
                     object.kept = present.kept
                 }
-                try store.discards.finish(records.replaceObject(with: object), in: connection)
+                try store.work.discards.finish(records.replaceObject(with: object), in: connection)
             }
         }
         store.engine.seal(new.id)

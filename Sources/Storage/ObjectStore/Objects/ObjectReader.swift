@@ -89,7 +89,7 @@ extension ObjectStore {
     ///
     /// - Returns: `count` bytes, or fewer if the object is shorter; none if its file cannot be read.
     package func firstBytes(_ count: Int, of fileID: String) async -> [UInt8] {
-        await factsWriter.worker(for: fileID).run { [engine] in
+        await work.factsWriter.worker(for: fileID).run { [engine] in
             let bytes = try? [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
                 filled = try engine.open(fileID).readPassing(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
             }

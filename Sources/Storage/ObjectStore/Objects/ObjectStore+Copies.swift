@@ -45,7 +45,7 @@ extension ObjectStore {
                     try permit.own(in: connection)
                     try admitCopy(object, permit, in: connection)
                     try permit.record(copyOf: source, in: connection)
-                    try discards.finish(StoreRecords(connection).replaceObject(with: object), in: connection)
+                    try work.discards.finish(StoreRecords(connection).replaceObject(with: object), in: connection)
                 }
             }
             engine.seal(new.id)

@@ -60,7 +60,7 @@ extension ObjectStore {
     /// Removes an object that was put with a static key.
     package func delete(_ permit: WritePermit, _ condition: WriteCondition = .none) throws {
         let uploadID = permit.claims.uploadID
-        try database.writeBlocking(for: permit.owner, mayUseReserve: true) { [discards] connection in
+        try database.writeBlocking(for: permit.owner, mayUseReserve: true) { [discards = work.discards] connection in
             try permit.confirm(in: connection)
             try permit.check(condition, in: connection)
             try permit.record(in: connection)
@@ -76,7 +76,7 @@ extension ObjectStore {
         let idle = try database.readBlocking { try StoreRecords($0).directMultiparts(idleFor: time, permit) }
         for id in idle {
             // A part in transit finds no upload in its commit.
-            try await database.write(mayUseReserve: true) { [discards] connection in
+            try await database.write(mayUseReserve: true) { [discards = work.discards] connection in
                 let records = StoreRecords(connection)
                 guard let multipart = try records.multipart(id), !multipart.isCompleted else { return }
                 let discarded = try records.discard(

@@ -58,7 +58,7 @@ extension ObjectStore {
         }
         if found != nil {
             deleted.append(item.name)
-            try discards.finish(records.deleteObject(uploadID: claims.uploadID), in: connection)
+            try work.discards.finish(records.deleteObject(uploadID: claims.uploadID), in: connection)
         }
         return .deleted
     }
