@@ -1,3 +1,5 @@
+import Basics
+
 /// The gateway's listeners, with their names in commands and in scripts.
 package enum ListenerName: String, CaseIterable, Sendable {
     case auth
@@ -21,7 +23,7 @@ package enum ListenerName: String, CaseIterable, Sendable {
     /// The listener's key in the configuration.
     package var key: String { "listeners.\(settingName)" }
     /// The key's name in its section.
-    package var settingName: String { rawValue.replacing("-", with: "_") }
+    package var settingName: String { rawValue.replacing(bytes: ["-": "_"]) }
     package var option: String { "--\(rawValue)-listen" }
 
     /// The default address.

@@ -73,7 +73,7 @@ enum ConfigurationVariable {
     private static let prefix = "DATA_GATEWAY_"
 
     static func name(of key: String) -> String {
-        prefix + key.uppercased().replacing(".", with: "__")
+        prefix + key.uppercased().replacing(bytes: [".": "__"])
     }
 
     /// Returns the key; `nil` if the variable has not the form of a key, known or not.

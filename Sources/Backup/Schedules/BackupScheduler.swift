@@ -230,7 +230,7 @@ enum BackupRotation {
     ///   - runs: the archives that exist at the destination, newest first.
     ///   - kept: the number of archives to keep.
     static func surplus(of runs: [ScheduledRun], keeping kept: Int) -> [ScheduledRun] {
-        // Where the newer ones lack objects that the store has lost, the newest with all objects may be the only copy.
+        // The newest archive with all objects may be the only copy of those that the newer archives lack.
         let whole = runs.first { $0.result.lostObjects == 0 }?.id
         return runs.dropFirst(kept).filter { $0.id != whole }
     }

@@ -201,7 +201,7 @@ struct ArchiveNames {
         let stamp = RFC3339.text(UnixTime(seconds: time.seconds)).map { $0 == ":" ? "-" : $0 }
         // Programs for other systems take a backslash for a slash.
         let path =
-            object.description.relativePath.map { "\(folder)/\($0.text.replacing("\\", with: "_"))" }
+            object.description.relativePath.map { "\(folder)/\($0.text.replacing(bytes: ["\\": "_"]))" }
             ?? "\(folder)/\(String(stamp))-\(name.text)"
         return ArchivedFile(
             name: unique(path), time: time,
@@ -214,11 +214,10 @@ struct ArchiveNames {
     private mutating func unique(_ path: String) -> String {
         var candidate = path
         var number = 1
-        let slash = path.lastIndex(of: "/") ?? path.startIndex
-        let dot = path[slash...].lastIndex(of: ".") ?? path.endIndex
+        let parts = Path.extended(path)
         while !taken.insert(candidate.lowercased()).inserted {
             number += 1
-            candidate = "\(path[..<dot]) (\(number))\(path[dot...])"
+            candidate = "\(parts.stem) (\(number))\(parts.extension)"
         }
         return candidate
     }

@@ -132,7 +132,7 @@ package enum ObjectNaming {
     private static func fallback(_ owner: ObjectOwner, _ createdAt: UnixTime) -> FileName {
         let time = CivilTime(createdAt)
         let source = owner.deviceID ?? "site-\(owner.siteID)"
-        let clock = time.clock().replacing(":", with: "-")
+        let clock = time.clock().replacing(bytes: [":": "-"])
         return FileName(verbatim: "\(source)_\(time.date())T\(clock)Z")
     }
 }

@@ -66,7 +66,7 @@ struct TagEditing: Sendable {
     }
 }
 
-/// The space that an object's tags take in the database, for quotas.
+/// The measure of the tags of an object for quotas: their bytes in the database.
 ///
 /// A tag has a row in `object_tags` and in its index by value, and rows in `object_prefixes` and `object_facets`, so that it takes
 /// several times its length. The numbers were measured with tags whose values occur once; those of tags that many objects share take

@@ -50,8 +50,7 @@ package struct ArgumentParser<Target> {
     }
 
     private mutating func readOption(_ word: String, into target: inout Target) throws(UsageError) {
-        let name = String(word.prefix { $0 != "=" })
-        let attached = word.count > name.count ? String(word.dropFirst(name.count + 1)) : nil
+        let (name, attached) = word.halves(atFirst: "=")
         let options = parameters.filter { $0.label.kind != .argument }
         guard let parameter = options.first(where: { $0.label.name == name || $0.label.formerName == name }) else {
             let names = options.map(\.label.name) + ["--help"]

@@ -88,11 +88,12 @@ package struct TagArgument: ArgumentValue, Hashable, Sendable {
     package let value: String
 
     package init(argument: String) throws(ArgumentProblem) {
-        guard let equals = argument.firstIndex(of: "="), equals != argument.startIndex else {
+        let halves = argument.halves(atFirst: "=")
+        guard let value = halves.second, !halves.first.isEmpty else {
             throw ArgumentProblem("must be KEY=VALUE, not '\(argument)'")
         }
-        key = String(argument[..<equals])
-        value = String(argument[argument.index(after: equals)...])
+        key = halves.first
+        self.value = value
     }
 }
 

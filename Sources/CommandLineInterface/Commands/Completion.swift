@@ -197,7 +197,7 @@ struct CompletionWords {
     }
 
     private static func quoted(_ text: String) -> String {
-        "'\(text.replacing("\\", with: "\\\\").replacing("'", with: "\\'"))'"
+        "'\(text.replacing(bytes: ["\\": "\\\\", "'": "\\'"]))'"
     }
 }
 

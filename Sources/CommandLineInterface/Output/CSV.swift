@@ -1,3 +1,5 @@
+import Basics
+
 /// A line of a CSV file.
 package struct CSVRecord: Sendable, Hashable {
     /// The number of its first line, from 1; a quoted field may extend over several lines.
@@ -108,10 +110,7 @@ package enum CSVWriter {
     private static func field(_ text: String) -> String {
         let needsQuotes = text.utf8.contains { ",\"\r\n".utf8.contains($0) }
         guard needsQuotes else { return text }
-        // By bytes: with a combining character after it, a quotation mark is not a character of its own.
-        let quote = UInt8(ascii: "\"")
-        let content = text.utf8.flatMap { $0 == quote ? [quote, quote] : [$0] }
-        return String(decoding: [quote] + content + [quote], as: UTF8.self)
+        return "\"\(text.replacing(bytes: ["\"": "\"\""]))\""
     }
 }
 

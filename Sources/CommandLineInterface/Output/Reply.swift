@@ -45,7 +45,7 @@ package struct Reply: Sendable {
         let table = ListTable(
             rows: rows, columns: R.columns, expendable: R.expendableColumns, essential: R.essentialColumn)
         if rows.isEmpty {
-            text = "no \(things ?? name.replacing("_", with: " "))"
+            text = "no \(things ?? name.replacing(bytes: ["_": " "]))"
         } else {
             text = wholeTexts ?? table.text()
             self.table = wholeTexts == nil ? table : nil

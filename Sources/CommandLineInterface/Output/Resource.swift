@@ -33,7 +33,7 @@ package struct ResourceField: Sendable {
         self.json = json
         self.text = text
         lines = [text]
-        self.heading = (heading ?? name).replacing("_", with: " ")
+        self.heading = (heading ?? name).replacing(bytes: ["_": " "])
     }
 
     /// A member of a JSON object.

@@ -28,7 +28,7 @@ package struct FolderTarget: DestinationTarget {
         let rest = path.dropFirst(root.count)
         guard !rest.isEmpty else { return [] }
         guard rest.first == "/" else { return nil }
-        let folders = rest.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        let folders = rest.dropFirst().split(byte: "/")
         return folders.allSatisfy(FolderWriter.isName) ? folders : nil
     }
 }
@@ -142,7 +142,7 @@ struct FolderWriter: DestinationWriter {
     }
 
     private static func names(of key: String) -> [String] {
-        key.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        key.split(byte: "/")
     }
 }
 

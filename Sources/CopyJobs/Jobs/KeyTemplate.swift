@@ -95,9 +95,8 @@ struct KeyTemplate: Sendable, Hashable {
 
     /// Returns a key with the file id before the extension: `a/drive.515d1a0e.mcap`.
     private static func key(_ key: String, with fileID: String) -> String {
-        let start = key.lastIndex(of: "/").map { key.index(after: $0) } ?? key.startIndex
-        guard let dot = key[start...].lastIndex(of: "."), dot > start else { return "\(key).\(fileID)" }
-        return "\(key[..<dot]).\(fileID)\(key[dot...])"
+        let parts = Path.extended(key)
+        return "\(parts.stem).\(fileID)\(parts.extension)"
     }
 }
 
@@ -113,7 +112,7 @@ struct CopyKeySource: Sendable {
     var tags: [String: String] = [:]
 
     /// The path of the file in its folder; else its name. Keys have no backslashes.
-    var path: String { (relativePath?.text ?? name?.text ?? fileID).replacing("\\", with: "_") }
+    var path: String { (relativePath?.text ?? name?.text ?? fileID).replacing(bytes: ["\\": "_"]) }
 
     /// Returns the value of a placeholder other than `path`; `nil` = the object has none.
     func value(_ placeholder: String) -> String? {

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 
 /// A pattern of file names: `*`, `?` and `[a-z]` as in a shell; `**` matches any number of directories.
@@ -9,7 +10,7 @@ package struct FilePattern: Sendable, Hashable {
 
     /// - Returns: `nil` for a text that no path can match.
     package init?(_ text: String) {
-        let names = text.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
+        let names = text.split(byte: "/", omittingEmpty: true)
         guard !names.isEmpty, !text.utf8.contains(0) else { return nil }
         self.text = text
         // A leading slash makes the pattern one for paths instead of names.
@@ -21,7 +22,7 @@ package struct FilePattern: Sendable, Hashable {
 
     /// - Parameter path: relative to the searched directory.
     package func matches(_ path: String) -> Bool {
-        let parts = path.split(separator: "/").map(String.init)
+        let parts = path.split(byte: "/", omittingEmpty: true)
         if names.count == 1, names[0] != "**" { return parts.last.map { Self.matches(names[0], $0) } ?? false }
         let wanted = names.first == "." ? names.dropFirst() : names[...]
         // The indices of names that the next component can match.

@@ -81,7 +81,7 @@ package struct FileTree: Sendable {
         _ directory: String, _ relative: String, _ entered: (String) -> Void, _ linked: (FoundFile) -> Void,
         _ failed: (FolderListing.Failure) -> Void, _ body: (FoundFile, stat) -> Void
     ) throws(FolderListing.Failure) {
-        let depth = relative.split(separator: "/").count
+        let depth = relative.split(byte: "/", omittingEmpty: true).count
         entered(directory)
         let (names, others): ([String], [String])
         do {

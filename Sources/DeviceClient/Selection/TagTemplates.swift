@@ -37,7 +37,7 @@ package struct TagTemplates: Sendable, Hashable {
     ///   - path: relative to the searched directory.
     ///   - modified: nanoseconds since 1970.
     package func tags(of path: String, size: Int64, modified: Int64) -> [String: String] {
-        let parts = path.split(separator: "/").map(String.init)
+        let parts = path.split(byte: "/", omittingEmpty: true)
         return templates.compactMapValues { template in
             template.text { name in Self.value(name, parts, size: size, modified: modified) }
         }.filter { !$0.value.isEmpty }
@@ -58,12 +58,12 @@ package struct TagTemplates: Sendable, Hashable {
     private static func value(_ name: String, _ parts: [String], size: Int64, modified: Int64) -> String? {
         guard let file = parts.last else { return nil }
         let directories = parts.dropLast()
-        let dot = file.lastIndex(of: ".").flatMap { $0 == file.startIndex ? nil : $0 }
+        let (stem, suffix) = Path.extended(file)
         let time = UnixTime(seconds: UnixTime(microseconds: modified / 1000).seconds)
         switch name {
         case "name": return file
-        case "stem": return dot.map { String(file[..<$0]) } ?? file
-        case "ext": return dot.map { String(file[file.index(after: $0)...]) }
+        case "stem": return stem
+        case "ext": return suffix.isEmpty ? nil : String(suffix.dropFirst())
         case "path": return parts.joined(separator: "/")
         case "dir": return directories.isEmpty ? nil : directories.joined(separator: "/")
         case "date": return CivilTime(time).date()

@@ -97,7 +97,7 @@ struct UploadSelection: Sendable {
 
     /// Adds the files of a pattern. The search begins in the directory before the first name with a wildcard.
     private mutating func add(pattern argument: String) throws {
-        let names = argument.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
+        let names = argument.split(byte: "/", omittingEmpty: true)
         let fixed = names.prefix { !FilePattern.isPattern($0) }
         let root = (argument.hasPrefix("/") ? "/" : "") + fixed.joined(separator: "/")
         let rest = names.dropFirst(fixed.count).joined(separator: "/")

@@ -1,3 +1,4 @@
+import Basics
 import CSQLite
 
 /// A connection that only reads: the connection of ``Database/read(_:)``, and what ``Connection`` has in common with it. One thread
@@ -72,7 +73,7 @@ package class ReadConnection {
 
     /// Escapes "?", "#" and "%" of the path (sqlite.org/uri.html).
     private static func immutableURI(_ path: String) -> String {
-        let escaped = path.replacing("%", with: "%25").replacing("?", with: "%3f").replacing("#", with: "%23")
+        let escaped = path.replacing(bytes: ["%": "%25", "?": "%3f", "#": "%23"])
         return "file:\(escaped)?immutable=1"
     }
 

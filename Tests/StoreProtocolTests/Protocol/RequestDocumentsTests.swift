@@ -47,6 +47,12 @@ import Testing
         #expect(try TagSet(xml: Array(document.utf8)).query == "a%20b=%C3%BC&c=")
     }
 
+    /// U+0301 combines with the separator before it.
+    @Test func combiningCharactersAreTakenLiterallyInTags() throws {
+        let tags = try TagSet(query: "a=\u{301}b&\u{301}c+\u{301}=d")
+        #expect(tags.query == "a=%CC%81b&%CC%81c%20%CC%81=d")
+    }
+
     /// Keys that Unicode takes for the same are different ones.
     @Test func keysOfTagsAreComparedByBytes() throws {
         let tags = try TagSet(query: "%C3%A9=1&e%CC%81=2")

@@ -74,7 +74,7 @@ extension ResourceField {
 
 extension String {
     /// Returns e.g. `PARTIAL_FAILED` for `partialFailed`.
-    fileprivate var snakeCased: String { words.uppercased().replacing(" ", with: "_") }
+    fileprivate var snakeCased: String { words.uppercased().replacing(bytes: [" ": "_"]) }
 
     /// Returns e.g. `partial failed` for `partialFailed`.
     fileprivate var words: String {

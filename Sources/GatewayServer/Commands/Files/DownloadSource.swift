@@ -46,7 +46,7 @@ actor DownloadSource {
     }
 
     private static func quoted(_ text: String) -> String {
-        "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+        "\"\(text.replacing(bytes: ["\\": "\\\\", "\"": "\\\""]))\""
     }
 
     static func find(

@@ -37,7 +37,7 @@ struct DownloadTemplate: ArgumentValue, Hashable, Sendable {
             throw ClientFailure("object \(file.id) has no {\(missing)}, which --name requires")
         }
         // A path keeps its names, such as one that begins with a dot.
-        guard let path = RelativePath(text.split(separator: "/").joined(separator: "/")) else {
+        guard let path = RelativePath(text.split(byte: "/", omittingEmpty: true).joined(separator: "/")) else {
             throw ClientFailure("--name '\(template.source)' makes no file name for object \(file.id)")
         }
         return path.names

@@ -102,6 +102,6 @@ package enum PrometheusText {
     }
 
     private static func escaped(_ value: String) -> String {
-        value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+        value.replacing(bytes: ["\\": "\\\\", "\"": "\\\"", "\n": "\\n"])
     }
 }

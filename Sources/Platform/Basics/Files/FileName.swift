@@ -63,8 +63,8 @@ package struct FileName: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func extensionRange(of name: String) -> Range<String.Index>? {
-        guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
-        let range = name.index(after: dot)..<name.endIndex
+        guard let dot = name.lastIndex(byte: "."), dot > name.startIndex else { return nil }
+        let range = name.utf8.index(after: dot)..<name.endIndex
         let isExtension = (1...longestExtension).contains(name[range].utf8.count) && !name[range].contains(" ")
         return isExtension ? range : nil
     }

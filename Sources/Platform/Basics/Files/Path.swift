@@ -1,10 +1,12 @@
 /// Splits paths into folder and name. (Foundation's functions trap on a name of one character.)
 package enum Path {
+    private static let slash = UInt8(ascii: "/")
+
     /// Returns the path without its last name: `/a` for `/a/b`, empty for a name alone.
     package static func folder(of path: String) -> String {
         let path = trimmed(path[...])
-        guard let slash = path.lastIndex(of: "/") else { return "" }
-        return String(trimmed(path[...slash]))
+        guard let slash = path.lastIndex(byte: "/") else { return "" }
+        return String(trimmed(path[..<path.utf8.index(after: slash)]))
     }
 
     /// Returns the path of another name in the same folder.
@@ -16,13 +18,21 @@ package enum Path {
     /// Returns the last name: `b` for `/a/b`.
     package static func name(of path: String) -> String {
         let path = trimmed(path[...])
-        return String(path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...])
+        return path.halves(atLast: "/").second ?? String(path)
+    }
+
+    /// Splits a path before the extension of its last name, which includes the dot: `a/b` and `.mcap`. The extension is empty if
+    /// there is no dot after the first character of the name.
+    package static func extended(_ path: String) -> (stem: String, extension: String) {
+        let start = path.lastIndex(byte: "/").map { path.utf8.index(after: $0) } ?? path.startIndex
+        guard let dot = path[start...].lastIndex(byte: "."), dot > start else { return (path, "") }
+        return (String(path[..<dot]), String(path[dot...]))
     }
 
     /// Removes slashes at the end, except the root's.
     private static func trimmed(_ path: Substring) -> Substring {
         var path = path
-        while path.last == "/", path.count > 1 { path.removeLast() }
+        while path.utf8.last == slash, path.utf8.count > 1 { path = Substring(path.utf8.dropLast()) }
         return path
     }
 }
@@ -41,7 +51,7 @@ package struct RelativePath: Sendable, Hashable, CustomStringConvertible {
     package var description: String { text }
 
     /// The names of the folders and of the file.
-    package var names: [String] { text.split(separator: "/").map(String.init) }
+    package var names: [String] { text.split(byte: "/") }
 
     /// Uses the text of a path that was checked before, e.g. one from the database.
     package init(verbatim text: String) { self.text = text }

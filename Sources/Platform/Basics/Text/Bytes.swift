@@ -10,6 +10,52 @@ extension StringProtocol {
     }
 }
 
+/// Searches for ASCII characters by byte, as other programs and file systems do.
+///
+/// The standard library's searches compare whole characters: a slash or a quotation mark before a combining character is a part
+/// of another character, and they do not find it.
+extension StringProtocol {
+    /// Returns the texts between the separators.
+    package func split(byte separator: Unicode.Scalar, omittingEmpty: Bool = false) -> [String] {
+        utf8.split(separator: UInt8(ascii: separator), omittingEmptySubsequences: omittingEmpty).map { part in
+            String(self[part.startIndex..<part.endIndex])
+        }
+    }
+
+    /// Returns the texts before and after a separator; the second is `nil` without a separator.
+    package func halves(atFirst separator: Unicode.Scalar) -> (first: String, second: String?) {
+        halves(at: Substring(self).utf8.firstIndex(of: UInt8(ascii: separator)))
+    }
+
+    package func halves(atLast separator: Unicode.Scalar) -> (first: String, second: String?) {
+        halves(at: lastIndex(byte: separator))
+    }
+
+    /// Returns the place of the last such character.
+    package func lastIndex(byte character: Unicode.Scalar) -> Index? {
+        Substring(self).utf8.lastIndex(of: UInt8(ascii: character))
+    }
+
+    private func halves(at index: Index?) -> (first: String, second: String?) {
+        guard let index else { return (String(self), nil) }
+        return (String(self[..<index]), String(self[utf8.index(after: index)...]))
+    }
+
+    /// Returns the text with other texts in place of some ASCII characters.
+    package func replacing(bytes replacements: [Unicode.Scalar: String]) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(utf8.count)
+        for byte in Array(utf8) {
+            if let text = replacements[Unicode.Scalar(byte)] {
+                bytes += text.utf8
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
 /// The comparison of texts that other parties, or an index of the database, compare by code points.
 ///
 /// Swift's `==` holds for canonically equivalent texts, such as "K" and the Kelvin sign (U+212A). An identity provider treats them

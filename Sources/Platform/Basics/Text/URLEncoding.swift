@@ -39,7 +39,7 @@ package enum URLEncoding {
     /// requests send spaces like that, and sign them as `%20`.
     package static func decode(query text: Substring) -> String? {
         guard text.utf8.contains(UInt8(ascii: "+")) else { return decode(text) }
-        return decode(text.replacing("+", with: "%20"))
+        return decode(text.replacing(bytes: ["+": "%20"]))
     }
 
     private static func isUnreserved(_ byte: UInt8) -> Bool {

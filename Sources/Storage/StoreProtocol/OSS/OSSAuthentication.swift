@@ -123,7 +123,7 @@ struct OSSAuthentication {
             let expiry = target["Expires"], let seconds = Int64(decimal: expiry)
         else { throw malformed("query") }
         // Some clients do not encode the `+` of the signature's Base64, which has no spaces.
-        let bytes = Base64.decode(signature.replacing(" ", with: "+"))
+        let bytes = Base64.decode(signature.replacing(bytes: [" ": "+"]))
         return Authentication(
             scheme: OSSSignatureV1(date: expiry), accessKeyID: accessKeyID, securityToken: target["security-token"],
             signature: bytes, expiresAt: UnixTime(seconds: seconds), signedAt: nil)

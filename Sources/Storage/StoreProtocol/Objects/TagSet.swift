@@ -36,10 +36,11 @@ package struct TagSet: Sendable, Equatable {
 
     private static func pairs(_ query: String) -> [(key: String, value: String)]? {
         var pairs: [(key: String, value: String)] = []
-        for pair in query.split(separator: "&") {
-            let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let texts = halves.map { URLEncoding.decode(String($0).replacing("+", with: "%20")) }
-            guard let key = texts[0], let value = texts.count > 1 ? texts[1] : "" else { return nil }
+        for pair in query.split(byte: "&", omittingEmpty: true) {
+            let halves = pair.halves(atFirst: "=")
+            guard let key = URLEncoding.decode(query: halves.first[...]),
+                let value = URLEncoding.decode(query: (halves.second ?? "")[...])
+            else { return nil }
             pairs.append((key, value))
         }
         return pairs

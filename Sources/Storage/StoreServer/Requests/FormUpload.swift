@@ -112,7 +112,7 @@ final class FormUpload: HTTPBodySink {
     /// - Parameter all: whether any field may have the variable, as in S3. In OSS only the key may.
     private func expanded(_ fields: HTTPFields, fileName: String, all: Bool) -> HTTPFields {
         // Browsers of old sent the whole path.
-        let base = fileName.split { $0 == "/" || $0 == "\\" }.last.map(String.init) ?? ""
+        let base = fileName.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last.map { String($0) } ?? ""
         var expanded: HTTPFields = [:]
         for field in fields.fields {
             let isTemplate = field.name == "key" || all && field.name != "policy"
