@@ -1,5 +1,8 @@
 import Glibc
-package import Synchronization
+
+#if !THREAD_SANITIZER
+    package import Synchronization
+#endif
 
 #if THREAD_SANITIZER
     /// A value that is protected by its own pthread mutex, for builds with ThreadSanitizer, which sees every operation on it. The
