@@ -47,7 +47,8 @@ import Testing
         try await write(40, to: database)
         var reports = changes.makeAsyncIterator()
         guard case .blocked(let bytes) = await reports.next() else { throw NotReported() }
-        #expect(bytes >= 32 * 4096)
+        // The report may come by time, before the log has grown to the limit.
+        #expect(bytes > 0)
         #expect(try #require(database.logBytes) >= bytes)
         #expect(database.logBlockage?.holder == .other)
         // Its end is noticed without another write.
