@@ -198,11 +198,10 @@ struct ArchiveNames {
     mutating func name(_ object: CatalogObject, name: FileName, crc32: UInt32?) -> ArchivedFile {
         let time = object.description.recordedFrom ?? object.times.createdAt
         let folder = object.owner.deviceID ?? "site-\(object.owner.siteID)"
-        let stamp = RFC3339.text(UnixTime(seconds: time.seconds)).map { $0 == ":" ? "-" : $0 }
         // Programs for other systems take a backslash for a slash.
         let path =
             object.description.relativePath.map { "\(folder)/\($0.text.replacing(bytes: ["\\": "_"]))" }
-            ?? "\(folder)/\(String(stamp))-\(name.text)"
+            ?? "\(folder)/\(CivilTime(time).textForFileName)-\(name.text)"
         return ArchivedFile(
             name: unique(path), time: time,
             file: StoredFile(

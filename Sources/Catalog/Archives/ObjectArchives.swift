@@ -154,9 +154,9 @@ struct ObjectArchiveService: ObjectArchiveServiceHandler {
     func zipObjects(
         _ request: ZipObjectsRequest, responses: ResponseWriter<HttpBody>, context: CallContext
     ) async throws {
-        let time = RFC3339.text(UnixTime(seconds: clock.now().seconds)).map { $0 == ":" ? "-" : $0 }
+        let time = CivilTime(clock.now()).textForFileName
         context.responseMetadata.append(
-            name: "content-disposition", value: "attachment; filename=\"objects-\(String(time)).zip\"")
+            name: "content-disposition", value: "attachment; filename=\"objects-\(time).zip\"")
         let contentType = "application/zip"
         try await archives.make(of: request.fileIDs, filter: request.filter, by: try Caller(context)) { pieces in
             context.responseLength = try await pieces.length()

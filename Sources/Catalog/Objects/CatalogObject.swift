@@ -130,10 +130,8 @@ package enum ObjectNaming {
     }
 
     private static func fallback(_ owner: ObjectOwner, _ createdAt: UnixTime) -> FileName {
-        let time = CivilTime(createdAt)
         let source = owner.deviceID ?? "site-\(owner.siteID)"
-        let clock = time.clock().replacing(bytes: [":": "-"])
-        return FileName(verbatim: "\(source)_\(time.date())T\(clock)Z")
+        return FileName(verbatim: "\(source)_\(CivilTime(createdAt).textForFileName)")
     }
 }
 

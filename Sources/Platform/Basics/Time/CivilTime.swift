@@ -56,6 +56,9 @@ package struct CivilTime: Sendable, Hashable {
         [hour, minute, second].map { $0.padded(to: 2) }.joined(separator: separator)
     }
 
+    /// The time as a part of file names, which have no colons on every system, e.g. `2026-01-31T08-05-00Z`.
+    package var textForFileName: String { "\(date())T\(clock(separator: "-"))Z" }
+
     private var daysSinceEpoch: Int {
         let marchYear = month <= 2 ? year - 1 : year
         let (era, yearOfEra) = Self.floor(marchYear, 400)
