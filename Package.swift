@@ -56,7 +56,7 @@ let package = Package(
         system("CCurl", pkgConfig: "libcurl", packages: "libcurl4-openssl-dev"),
         system("CQRencode", pkgConfig: "libqrencode", packages: "libqrencode-dev"),
 
-        module("Basics", [], path: "Platform/Basics"),
+        module("Basics", ["CLinux"], path: "Platform/Basics"),
         module("Crypto", ["Basics", "COpenSSL"], path: "Platform/Crypto"),
         module("JSON", ["Basics"], path: "Platform/JSON"),
         module("Multipart", ["Basics"], path: "Platform/Multipart"),

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/prctl.h>
 #include <sys/vfs.h>
 
 /// Sets whether reads and writes of the descriptor bypass the page cache (O_DIRECT). None may be in progress.
@@ -61,6 +62,9 @@ static inline int linux_has_writers(int descriptor) {
     struct statfs system;
     return fstatfs(descriptor, &system) == 0 && linux_is_network_file_system(system.f_type) ? -1 : 1;
 }
+
+/// Names the calling thread; the kernel keeps 15 bytes.
+static inline void linux_set_thread_name(const char *name) { prctl(PR_SET_NAME, name); }
 
 /// Creates a counter that a thread can wait for together with a socket. The caller owns the descriptor.
 static inline int linux_make_event(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }

@@ -1,3 +1,4 @@
+import CLinux
 import Dispatch
 import Foundation
 
@@ -11,9 +12,6 @@ package struct Worker: Sendable {
         case queue(DispatchQueue)
         case threads(name: String, stackSize: Int?)
     }
-
-    /// The number of characters of a thread's name that Linux keeps.
-    private static let longestThreadName = 15
 
     private let place: Place
 
@@ -60,8 +58,8 @@ package struct Worker: Sendable {
             queue.async(execute: work)
         case .threads(let name, let stackSize):
             let thread = Thread {
-                // A name that is set before the thread runs has no effect.
-                Thread.current.name = String(name.prefix(Self.longestThreadName))
+                // Foundation ignores a name that is set before `start` has returned in the other thread.
+                linux_set_thread_name(name)
                 work()
             }
             if let stackSize { thread.stackSize = stackSize }
