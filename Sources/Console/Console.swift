@@ -77,7 +77,7 @@ package struct Console: HTTPRequestHandler {
     private func beginOfBackup(_ head: HTTPRequestHead) -> HTTPDisposition {
         switch head.method {
         case "POST":
-            withDocument(of: head, BackupOptions.self, form: BackupOptions.form) { options, session in
+            withDocument(of: head) { (options: BackupOptions, session) in
                 offer(.backup(options), at: "backups", in: session, for: head)
             }
         case "GET": .respond(download(head))
@@ -88,8 +88,7 @@ package struct Console: HTTPRequestHandler {
     private func beginOfArchive(_ head: HTTPRequestHead) -> HTTPDisposition {
         switch head.method {
         case "POST":
-            withDocument(of: head, ArchiveOptions.self, form: ArchiveOptions.form, limit: ArchiveOptions.longest) {
-                options, session in
+            withDocument(of: head) { (options: ArchiveOptions, session) in
                 offer(.archive(options), at: "archives", in: session, for: head)
             }
         case "GET": .respond(download(head))
@@ -100,7 +99,7 @@ package struct Console: HTTPRequestHandler {
     private func beginOfContent(_ head: HTTPRequestHead) -> HTTPDisposition {
         switch head.method {
         case "POST":
-            withDocument(of: head, ContentRequest.self, form: ContentRequest.form) { request, session in
+            withDocument(of: head) { (request: ContentRequest, session) in
                 openContent(request, in: session, for: head)
             }
         case "GET", "HEAD": content(head)
@@ -127,16 +126,13 @@ package struct Console: HTTPRequestHandler {
     }
 
     /// Receives a JSON document for a session, and refuses a body of another form.
-    ///
-    /// - Parameter limit: the longest body in bytes.
     private func withDocument<Document: JSONDocument>(
-        of head: HTTPRequestHead, _ type: Document.Type, form: String, limit: Int = SmallBody.longest,
-        respond: @escaping (Document, Session) -> HTTPResponse
+        of head: HTTPRequestHead, respond: @escaping (Document, Session) -> HTTPResponse
     ) -> HTTPDisposition {
         withSession(of: head) { session in
             .receive(
-                SmallBody(limit: limit) { body in
-                    guard let document = Document(json: body) else { return .refusal(.malformed(form)) }
+                SmallBody(limit: Document.longest) { body in
+                    guard let document = Document(json: body) else { return .refusal(.malformed(Document.form)) }
                     return respond(document, session)
                 })
         }

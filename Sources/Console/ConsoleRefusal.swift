@@ -60,6 +60,8 @@ extension HTTPDisposition {
 
 /// The error of a REST route of the gateway.
 struct RouteFailure: JSONDocument {
+    static let form = #"{"error": {"message": …}}"#
+
     private struct Reason: Decodable {
         let message: String
     }
@@ -67,6 +69,4 @@ struct RouteFailure: JSONDocument {
     private let error: Reason
 
     var message: String { error.message }
-
-    init?(_ json: [UInt8]) { self.init(json: json) }
 }

@@ -2,9 +2,16 @@ import Foundation
 import HTTPTypes
 
 /// A JSON document that the console receives.
-protocol JSONDocument: Decodable {}
+protocol JSONDocument: Decodable {
+    /// The document's form, for the refusal of another.
+    static var form: String { get }
+    /// The longest document, in bytes.
+    static var longest: Int { get }
+}
 
 extension JSONDocument {
+    static var longest: Int { SmallBody.longest }
+
     /// - Returns: `nil` if the document does not have the expected form.
     init?(json: [UInt8]) {
         guard let read = try? JSONDecoder().decode(Self.self, from: Data(json)) else { return nil }
@@ -82,7 +89,7 @@ final class SmallBody: HTTPBodySink {
 
 /// The request body of a sign-in: its first step, or the second one.
 enum SignIn {
-    static let form = #"{"organization": …, "userName": …, "password": …} or {"challenge": …, "code": …}"#
+    static let form = "\(PasswordSignIn.form) or \(SecondFactorSignIn.form)"
 
     case password(PasswordSignIn)
     case secondFactor(SecondFactorSignIn)
@@ -100,6 +107,8 @@ enum SignIn {
 
 /// The first step of a sign-in.
 struct PasswordSignIn: JSONDocument {
+    static let form = #"{"organization": …, "userName": …, "password": …}"#
+
     let organization: String
     let userName: String
     let password: String
@@ -107,6 +116,8 @@ struct PasswordSignIn: JSONDocument {
 
 /// The second step of a sign-in.
 struct SecondFactorSignIn: JSONDocument {
+    static let form = #"{"challenge": …, "code": …}"#
+
     let challenge: String
     let code: String
 }

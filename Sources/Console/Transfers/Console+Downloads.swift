@@ -99,7 +99,7 @@ enum StreamedDownload {
     private static func refusal(_ response: HTTPResponse) -> HTTPResponse {
         var reason = "the gateway sent no file"
         switch response.body {
-        case .bytes(let json): reason = RouteFailure(json)?.message ?? reason
+        case .bytes(let json): reason = RouteFailure(json: json)?.message ?? reason
         case .stream(let source, _): source.close()
         case .file, .omitted: break
         }

@@ -58,7 +58,7 @@ final class ArchiveBody: HTTPBodySink {
         guard response.status != 401 else { return .refusal(.signedOut) }
         let failure: RouteFailure? =
             switch response.body {
-            case .bytes(let json): RouteFailure(json)
+            case .bytes(let json): RouteFailure(json: json)
             case .file, .stream, .omitted: nil
             }
         let message = failure?.message ?? "the gateway refused the archive"
