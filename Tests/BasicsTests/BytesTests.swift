@@ -12,13 +12,13 @@ import Testing
     }
 
     @Test func separatorsBeforeCombiningCharactersDivideTexts() throws {
-        let first = "k=\u{301}v=w".halves(atFirst: "=")
+        let first = "k=\u{301}v=w"[...].halves(atFirst: "=")
         #expect(first.first == "k")
         #expect(Array(try #require(first.second).unicodeScalars) == ["\u{301}", "v", "=", "w"])
-        let last = "k=v=\u{301}".halves(atLast: "=")
+        let last = "k=v=\u{301}"[...].halves(atLast: "=")
         #expect(last.first == "k=v")
         #expect(last.second == "\u{301}")
-        #expect("k".halves(atFirst: "=").second == nil)
+        #expect("k"[...].halves(atFirst: "=").second == nil)
     }
 
     @Test func charactersBeforeCombiningCharactersAreReplaced() {

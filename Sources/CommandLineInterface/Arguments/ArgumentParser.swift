@@ -50,7 +50,8 @@ package struct ArgumentParser<Target> {
     }
 
     private mutating func readOption(_ word: String, into target: inout Target) throws(UsageError) {
-        let (name, attached) = word.halves(atFirst: "=")
+        let halves = word[...].halves(atFirst: "=")
+        let (name, attached) = (String(halves.first), halves.second.map { String($0) })
         let options = parameters.filter { $0.label.kind != .argument }
         guard let parameter = options.first(where: { $0.label.name == name || $0.label.formerName == name }) else {
             let names = options.map(\.label.name) + ["--help"]

@@ -88,12 +88,12 @@ package struct TagArgument: ArgumentValue, Hashable, Sendable {
     package let value: String
 
     package init(argument: String) throws(ArgumentProblem) {
-        let halves = argument.halves(atFirst: "=")
+        let halves = argument[...].halves(atFirst: "=")
         guard let value = halves.second, !halves.first.isEmpty else {
             throw ArgumentProblem("must be KEY=VALUE, not '\(argument)'")
         }
-        key = halves.first
-        self.value = value
+        key = String(halves.first)
+        self.value = String(value)
     }
 }
 

@@ -1,3 +1,4 @@
+import Basics
 import CCurl
 import Foundation
 import HTTPTypes
@@ -165,9 +166,8 @@ final class HTTPExchangeState: @unchecked Sendable {  // used by the connection'
             // Another header section follows `100 Continue`.
             reply.fields = HTTPFields()
             reply.status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-        } else if let colon = text.firstIndex(of: ":") {
-            let value = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
-            reply.fields.append(String(text[..<colon]), value)
+        } else if case (let name, let value?) = text[...].halves(atFirst: ":") {
+            reply.fields.append(String(name), value.trimmingCharacters(in: .whitespaces))
         }
         return line.count
     }

@@ -18,7 +18,7 @@ package enum Path {
     /// Returns the last name: `b` for `/a/b`.
     package static func name(of path: String) -> String {
         let path = trimmed(path[...])
-        return path.halves(atLast: "/").second ?? String(path)
+        return String(path.halves(atLast: "/").second ?? path)
     }
 
     /// Splits a path before the extension of its last name, which includes the dot: `a/b` and `.mcap`. The extension is empty if

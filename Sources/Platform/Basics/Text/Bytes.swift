@@ -22,23 +22,9 @@ extension StringProtocol {
         }
     }
 
-    /// Returns the texts before and after a separator; the second is `nil` without a separator.
-    package func halves(atFirst separator: Unicode.Scalar) -> (first: String, second: String?) {
-        halves(at: Substring(self).utf8.firstIndex(of: UInt8(ascii: separator)))
-    }
-
-    package func halves(atLast separator: Unicode.Scalar) -> (first: String, second: String?) {
-        halves(at: lastIndex(byte: separator))
-    }
-
     /// Returns the place of the last such character.
     package func lastIndex(byte character: Unicode.Scalar) -> Index? {
         Substring(self).utf8.lastIndex(of: UInt8(ascii: character))
-    }
-
-    private func halves(at index: Index?) -> (first: String, second: String?) {
-        guard let index else { return (String(self), nil) }
-        return (String(self[..<index]), String(self[utf8.index(after: index)...]))
     }
 
     /// Returns the text with other texts in place of some ASCII characters.
@@ -53,6 +39,22 @@ extension StringProtocol {
             }
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension Substring {
+    /// Returns the texts before and after a separator; the second is `nil` without a separator.
+    package func halves(atFirst separator: Unicode.Scalar) -> (first: Substring, second: Substring?) {
+        halves(at: utf8.firstIndex(of: UInt8(ascii: separator)))
+    }
+
+    package func halves(atLast separator: Unicode.Scalar) -> (first: Substring, second: Substring?) {
+        halves(at: utf8.lastIndex(of: UInt8(ascii: separator)))
+    }
+
+    private func halves(at index: Index?) -> (first: Substring, second: Substring?) {
+        guard let index else { return (self, nil) }
+        return (self[..<index], self[utf8.index(after: index)...])
     }
 }
 

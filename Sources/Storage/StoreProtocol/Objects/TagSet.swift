@@ -36,10 +36,10 @@ package struct TagSet: Sendable, Equatable {
 
     private static func pairs(_ query: String) -> [(key: String, value: String)]? {
         var pairs: [(key: String, value: String)] = []
-        for pair in query.split(byte: "&", omittingEmpty: true) {
-            let halves = pair.halves(atFirst: "=")
-            guard let key = URLEncoding.decode(query: halves.first[...]),
-                let value = URLEncoding.decode(query: (halves.second ?? "")[...])
+        for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
+            let halves = Substring(pair).halves(atFirst: "=")
+            guard let key = URLEncoding.decode(query: halves.first),
+                let value = URLEncoding.decode(query: halves.second ?? "")
             else { return nil }
             pairs.append((key, value))
         }

@@ -33,7 +33,7 @@ package struct RequestTarget: Equatable {
     package init(_ target: String, host: String, domains: [String]) throws(Malformed) {
         guard target.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "#") }) else { throw .target }
         // Split by bytes: as a character, a separator may be combined with a following mark.
-        let (path, query) = target[...].halves(at: "?")
+        let (path, query) = target[...].halves(atFirst: "?")
         guard path.utf8.first == UInt8(ascii: "/") else { throw .target }
         parameters = try Self.parameters(query ?? "")
 
@@ -44,7 +44,7 @@ package struct RequestTarget: Equatable {
             bucket = virtualBucket
             hasBareBucket = false
         } else {
-            let (name, object) = rest.halves(at: "/")
+            let (name, object) = rest.halves(atFirst: "/")
             bucket = rest.isEmpty ? nil : String(name)
             hasBareBucket = object == nil
             rest = object ?? ""
@@ -76,7 +76,7 @@ package struct RequestTarget: Equatable {
     private static func parameters(_ query: Substring) throws(Malformed) -> [Parameter] {
         var parameters: [Parameter] = []
         for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
-            let halves = Substring(pair).halves(at: "=")
+            let halves = Substring(pair).halves(atFirst: "=")
             guard let name = URLEncoding.decode(query: halves.first), !name.isEmpty,
                 let value = URLEncoding.decode(query: halves.second ?? "")
             else { throw .target }
@@ -91,13 +91,5 @@ package struct RequestTarget: Equatable {
             return String(name.dropLast(domain.count + 1))
         }
         return nil
-    }
-}
-
-extension Substring {
-    /// Returns the text before the first separator and the text after it, which is `nil` without a separator.
-    fileprivate func halves(at separator: Unicode.Scalar) -> (first: Substring, second: Substring?) {
-        guard let place = utf8.firstIndex(of: UInt8(ascii: separator)) else { return (self, nil) }
-        return (self[..<place], self[utf8.index(after: place)...])
     }
 }
