@@ -59,6 +59,11 @@ class Device:
     environment: dict[str, str] = field(default_factory=dict)
 
     @property
+    def command(self) -> list[str]:
+        """Returns the words before the arguments."""
+        return [str(self.binary)]
+
+    @property
     def config(self) -> dict:
         return json.loads((self.folder / "archebase-config.json").read_text())
 
@@ -76,7 +81,7 @@ class Device:
         folder.mkdir()
         for name in ("archebase-config.json", "archebase-endpoints.json"):
             shutil.copy(self.folder / name, folder / name)
-        return Device(self.binary, self.network, folder, self.device_id)
+        return type(self)(self.binary, self.network, folder, self.device_id)
 
     def init(self, device_id: str, *options: str) -> subprocess.CompletedProcess:
         network = self.network
@@ -103,7 +108,7 @@ class Device:
             "DATA_GATEWAY_DEVICE_DIR": str(self.folder),
         }
         return subprocess.Popen(
-            [str(self.binary), *map(str, arguments)],
+            [*self.command, *map(str, arguments)],
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=stderr,
