@@ -9,6 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +21,7 @@ from support.faults import Clock
 from support.gateway import eventually
 from support.parties import Fleet, Uploader
 from support.python_client import ROOT, PythonDevice, build, install
-from support.uploads import FILE_NAME_TAG, content, fresh_seeds
+from support.uploads import FILE_NAME_TAG, MIB, content, fresh_seeds
 from support.waiting import WAIT_SECONDS
 
 PART = 64 * 1024
@@ -50,7 +51,9 @@ def path(tmp_path):
 
 def file_with(tmp_path, size: int, name: str = "drive.mcap"):
     path = tmp_path / name
-    path.write_bytes(content(size, next(fresh_seeds)))
+    with open(path, "wb") as file:
+        for start in range(0, size, MIB):
+            file.write(content(min(MIB, size - start), next(fresh_seeds)))
     return path
 
 
@@ -256,8 +259,16 @@ def store_point(name: str, line: str, after: int | None) -> Point:
 
 
 def reply_point(name: str, offset: int) -> Point:
-    """Within the replies of the gateway."""
-    return Point(name, lambda network, stage: network.rpc.on_received(network.rpc.received + offset, stage))
+    """Within the replies of the gateway; the rest of them is lost."""
+
+    def arm(network: Network, stage: Stage) -> None:
+        def cut() -> None:
+            stage()
+            raise ConnectionResetError
+
+        network.rpc.on_received(network.rpc.received + offset, cut)
+
+    return Point(name, arm)
 
 
 def without_call(network: Network, stage: Stage) -> None:
@@ -315,7 +326,7 @@ def test_upload_survives_kills_at_every_point(installed, gateway_with, login, is
     user = login(network.gateway)
     device = PythonDevice(installed, network, tmp_path / "device").join(Fleet.create(user))
     path = file_with(tmp_path, size)
-    chosen = points(part) if is_full else points(part)[::6]
+    chosen = points(part) if is_full else points(part)[::7]
     assert len(points(part)) == 43
     for number, point in enumerate(chosen):
         stopped(device, point, path)
@@ -372,6 +383,12 @@ def test_upload_survives_a_network_that_breaks(device, network, user, run, path,
     assert sum(event["event"] == "waiting" for event in events) >= 2
     assert arrived(user, run, tmp_path) == [path.read_bytes()]
     assert network.store.bodies - before - SIZE < 2 * PART
+
+
+def test_slow_connection_is_waited_for(device, network, path):
+    # The delay is what is tested: a connection over a mobile network takes this long.
+    network.auth.on_received(network.auth.received + 1, lambda: time.sleep(1))
+    assert [event["event"] for event in device.events_of("upload", path)] == ["begun", "completed"]
 
 
 def test_interrupted_upload_can_be_continued(device, network, user, run, path, tmp_path):

@@ -24,8 +24,9 @@ _OPTIONS = [
     ("grpc.enable_retries", 0),
     ("grpc.enable_http_proxy", 0),
     ("grpc.use_local_subchannel_pool", 1),
+    # An attempt to connect may take as long as a call; a shorter limit would fail on slow networks.
+    ("grpc.min_reconnect_backoff_ms", int(_DEADLINE * 1000)),
     ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 2000),
 ]
 
