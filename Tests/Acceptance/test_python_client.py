@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import pytest
+from support.certificates import Authority
 from support.client import Device, Network, SignedIn, Stage, end
 from support.commands import OK, REFUSED, UNREACHABLE, USAGE
 from support.faults import Clock
@@ -474,3 +475,20 @@ def test_a_session_that_ended_begins_again(scene, run, path, tmp_path):
     events = device.events_of("upload", "--resume")
     assert [event["event"] for event in events] == ["continued", "restarted", "completed"]
     assert arrived(user, run, tmp_path) == [path.read_bytes()]
+
+
+def test_upload_over_tls_needs_the_authority(installed, gateway_with, login, path, tmp_path):
+    authority = Authority(tmp_path, "authority")
+    tls = authority.tls("device-init", "gateway", "object-store", addresses=("127.0.0.1",))
+    network = Network(gateway_with, {"uploads": {"part_size_bytes": PART}, "tls": tls})
+    trust = {"DATA_GATEWAY_CA": str(authority.path)}
+    device = PythonDevice(installed, network, tmp_path / "device", scheme="https", environment=trust)
+    device.join(Fleet.create(login(network.gateway)))
+    device.done("upload", path)
+    device.environment = {}
+    device.done("upload", file_with(tmp_path, SIZE, "second.mcap"), "--ca", authority.path)
+    third = file_with(tmp_path, SIZE, "third.mcap")
+    assert "nothing.pem" in device.refused(REFUSED, "upload", third, "--ca", tmp_path / "nothing.pem")
+    other = Authority(tmp_path, "other").path
+    assert "ertificate" in device.refused(UNREACHABLE, "upload", third, "--retry-for", "0", "--ca", other)
+    network.close()
