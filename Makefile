@@ -7,7 +7,7 @@ VENV          := .venv
 REQUIREMENTS  := Tests/Acceptance/requirements.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test lint venv demo run generate conformance fuzz lab deb deb-device package-test docs clean
+.PHONY: help deps build test lint venv demo run generate conformance fuzz lab deb deb-device package-test dist docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ deb: deps ## Build the Debian package, including the Swift runtime, in .build/pa
 
 deb-device: deps ## Build the Debian package of a device, without the server
 	@scripts/deb-device
+
+dist: deps ## Build all files of a version, with tarballs and a container image, in .build/dist
+	@scripts/dist
 
 package-test: build venv ## Build the package and test it in a minimal Debian (needs root)
 	@scripts/package-test
