@@ -145,3 +145,7 @@ def test_image_is_a_valid_layout(made):
     assert {f"{port}/tcp" for port in exposed} == settings["ExposedPorts"].keys()
     assert json.loads(re.search(r"(?m)^CMD (.*)", dockerfile)[1]) == settings["Cmd"]
     assert json.loads(re.search(r"(?m)^    CMD (.*)", dockerfile)[1]) == settings["Healthcheck"]["Test"][1:]
+
+
+def test_configuration_of_the_image_is_valid(binary):
+    process.run(binary, "config", "check", "--config", ROOT / "deploy/container/config")
