@@ -3,7 +3,6 @@
 import hashlib
 import io
 import os
-import shutil
 import tarfile
 from pathlib import Path
 
@@ -34,7 +33,8 @@ class SigningKey:
 
     def close(self) -> None:
         process.run("gpgconf", "--kill", "all", env=self.environment)
-        shutil.rmtree(self.home)
+        # The agent removes its sockets while it ends; rm accepts that a file is already removed.
+        process.run("rm", "-rf", self.home)
 
 
 class Release:
