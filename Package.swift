@@ -269,8 +269,9 @@ let package = Package(
 
         .target(name: "Counters", path: "Tests/Counters"),
         .target(
-            name: "HTTPTestClient", dependencies: ["TestSupport"], path: "Tests/HTTPTestClient", swiftSettings: strict),
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+            name: "HTTPTestClient", dependencies: ["Basics", "TestSupport"], path: "Tests/HTTPTestClient",
+            swiftSettings: strict),
+        .target(name: "TestSupport", dependencies: ["Basics"], path: "Tests/TestSupport", swiftSettings: strict),
         .target(
             name: "GatewayTesting",
             dependencies: [

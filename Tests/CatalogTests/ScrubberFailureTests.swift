@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimited) struct ScrubberFailureTests {
     /// Fails reads of files of given sizes, by which tests identify files.
     private final class Disk: Sendable {
-        let errors = Mutex<[Int64: Int32]>([:])
+        let errors = Lock<[Int64: Int32]>([:])
 
         var calls: FileCalls {
             var calls = FileCalls()
@@ -30,7 +30,7 @@ import Testing
     }
 
     private final class Lines: Sendable {
-        let texts = Mutex<[String]>([])
+        let texts = Lock<[String]>([])
     }
 
     private let disk = Disk()

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import HTTPClient
 import StoreClient
@@ -72,8 +73,8 @@ import Testing
 
     /// Records synced descriptors by their paths.
     private final class Synced: Sendable {
-        let paths = Mutex<[String]>([])
-        let error = Mutex<Int32?>(nil)
+        let paths = Lock<[String]>([])
+        let error = Lock<Int32?>(nil)
 
         var call: @Sendable (Int32) -> Int32 {
             { [self] descriptor in

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import Glibc
 import Synchronization
@@ -25,7 +26,7 @@ public final class RawReceiver: Sendable {
 
     public let port: UInt16
     private let listener: Int32
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// - Parameters:
     ///   - answering: called on the connection's thread before the answer to a request.

@@ -1,3 +1,4 @@
+import Basics
 import Synchronization
 
 /// Runs each job where it is enqueued.
@@ -8,7 +9,7 @@ private final class InPlaceExecutor: TaskExecutor {
 /// Runs an asynchronous function that does not suspend, such as one that only reads from SQLite, and returns its result. Traps if it
 /// suspends.
 package func inPlace<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) throws -> T {
-    let outcome = Mutex<Result<T, any Error>?>(nil)
+    let outcome = Lock<Result<T, any Error>?>(nil)
     Task.detached(executorPreference: InPlaceExecutor()) {
         let result: Result<T, any Error>
         do { result = .success(try await body()) } catch { result = .failure(error) }

@@ -1,3 +1,4 @@
+import Basics
 import Glibc
 import Synchronization
 
@@ -11,7 +12,7 @@ final class BadSectors: Sendable {
     }
 
     /// The bad sectors by file name.
-    private let sectors = Mutex<[String: Sector]>([:])
+    private let sectors = Lock<[String: Sector]>([:])
 
     /// Makes reads of the file fail that include the byte at `offset`.
     func add(_ fileID: String, offset: Int = 0, error: Int32) {

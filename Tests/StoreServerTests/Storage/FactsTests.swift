@@ -102,7 +102,7 @@ import Testing
     /// A process may be killed after facts were renamed and before the folder is synced: a repeated CompleteUpload must not succeed
     /// before they are durable.
     @Test func thoseOfAnEarlierProcessAreMadeDurable() async throws {
-        let synced = Mutex<[String]>([])
+        let synced = Lock<[String]>([])
         var configuration = ObjectStoreConfiguration()
         configuration.calls.synchronizeFolder = { (path) throws(PrivateFile.Failure) in
             synced.withLock { $0.append(path) }
