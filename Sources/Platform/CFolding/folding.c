@@ -26,45 +26,84 @@ static const struct folding_powers powers64 = {
 #define NARROW __attribute__((target("pclmul,sse2")))
 #define WIDE __attribute__((target("avx512f,vpclmulqdq,pclmul,sse2")))
 
+typedef __m128i block;
+
 int folding_width(void) {
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("vpclmulqdq"))
         return 512;
     return __builtin_cpu_supports("pclmul") ? 128 : 0;
 }
 
-NARROW static inline __m128i moved(__m128i block, __m128i powers, __m128i next) {
-    __m128i high = _mm_clmulepi64_si128(block, powers, 0x00);
-    __m128i low = _mm_clmulepi64_si128(block, powers, 0x11);
-    return _mm_xor_si128(_mm_xor_si128(high, low), next);
+NARROW static inline block loaded(const void *bytes) { return _mm_loadu_si128(bytes); }
+
+NARROW static inline void store(void *bytes, block value) { _mm_storeu_si128(bytes, value); }
+
+NARROW static inline block sum(block first, block second) { return _mm_xor_si128(first, second); }
+
+NARROW static inline block moved(block value, block powers, block next) {
+    block high = _mm_clmulepi64_si128(value, powers, 0x00);
+    block low = _mm_clmulepi64_si128(value, powers, 0x11);
+    return sum(sum(high, low), next);
 }
 
-NARROW static inline __m128i loaded(const uint64_t powers[2]) {
-    return _mm_set_epi64x((long long)powers[1], (long long)powers[0]);
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#include <sys/auxv.h>
+
+#define NARROW __attribute__((target("+crypto")))
+
+typedef uint8x16_t block;
+
+int folding_width(void) {
+    // HWCAP_PMULL of the kernel's interface.
+    return getauxval(AT_HWCAP) & 1 << 4 ? 128 : 0;
 }
+
+NARROW static inline block loaded(const void *bytes) { return vld1q_u8(bytes); }
+
+NARROW static inline void store(void *bytes, block value) { vst1q_u8(bytes, value); }
+
+NARROW static inline block sum(block first, block second) { return veorq_u8(first, second); }
+
+NARROW static inline block moved(block value, block powers, block next) {
+    poly64x2_t values = vreinterpretq_p64_u8(value), by = vreinterpretq_p64_u8(powers);
+    block high = vreinterpretq_u8_p128(vmull_p64(vgetq_lane_p64(values, 0), vgetq_lane_p64(by, 0)));
+    block low = vreinterpretq_u8_p128(vmull_high_p64(values, by));
+    return sum(sum(high, low), next);
+}
+
+#endif
+
+#if defined(NARROW)
 
 /// Four blocks at a time, because each multiplication takes as long as four can be started.
 NARROW static size_t fold_narrow(
     const uint8_t *bytes, size_t count, uint64_t state, const struct folding_powers *powers, uint8_t shortened[16]) {
-    __m128i far = loaded(powers->by512), near = loaded(powers->by128);
-    __m128i lanes[4];
+    block far = loaded(powers->by512), near = loaded(powers->by128);
+    const uint64_t states[2] = {state, 0};
+    block lanes[4];
     for (int lane = 0; lane < 4; lane++)
-        lanes[lane] = _mm_loadu_si128((const __m128i *)bytes + lane);
-    lanes[0] = _mm_xor_si128(lanes[0], _mm_set_epi64x(0, (long long)state));
+        lanes[lane] = loaded(bytes + 16 * lane);
+    lanes[0] = sum(lanes[0], loaded(states));
     size_t used = 64;
     for (; count - used >= 64; used += 64)
         for (int lane = 0; lane < 4; lane++)
-            lanes[lane] = moved(lanes[lane], far, _mm_loadu_si128((const __m128i *)(bytes + used) + lane));
-    __m128i whole = lanes[0];
+            lanes[lane] = moved(lanes[lane], far, loaded(bytes + used + 16 * lane));
+    block whole = lanes[0];
     for (int lane = 1; lane < 4; lane++)
         whole = moved(whole, near, lanes[lane]);
-    _mm_storeu_si128((__m128i *)shortened, whole);
+    store(shortened, whole);
     return used;
 }
+
+#endif
+
+#if defined(WIDE)
 
 WIDE static size_t fold_wide(
     const uint8_t *bytes, size_t count, uint64_t state, const struct folding_powers *powers, uint8_t shortened[16]) {
     __m512i far = _mm512_broadcast_i32x4(loaded(powers->by2048));
-    __m128i near = loaded(powers->by128);
+    block near = loaded(powers->by128);
     __m512i lanes[4];
     for (int lane = 0; lane < 4; lane++)
         lanes[lane] = _mm512_loadu_si512(bytes + 64 * lane);
@@ -78,35 +117,35 @@ WIDE static size_t fold_wide(
             lanes[lane] = _mm512_xor_si512(_mm512_xor_si512(high, low), next);
         }
     }
-    __m128i blocks[16];
+    block blocks[16];
     for (int lane = 0; lane < 4; lane++)
         _mm512_storeu_si512(blocks + 4 * lane, lanes[lane]);
-    __m128i whole = blocks[0];
-    for (int block = 1; block < 16; block++)
-        whole = moved(whole, near, blocks[block]);
-    _mm_storeu_si128((__m128i *)shortened, whole);
+    block whole = blocks[0];
+    for (int place = 1; place < 16; place++)
+        whole = moved(whole, near, blocks[place]);
+    store(shortened, whole);
     return used;
 }
 
+#endif
+
+#if !defined(NARROW)
+int folding_width(void) { return 0; }
+#endif
+
 static size_t fold(
     const uint8_t *bytes, size_t count, uint64_t state, const struct folding_powers *powers, int width,
     uint8_t shortened[16]) {
+#if defined(WIDE)
     if (width >= 512 && count >= 1024)
         return fold_wide(bytes, count, state, powers, shortened);
-    return width >= 128 && count >= 128 ? fold_narrow(bytes, count, state, powers, shortened) : 0;
-}
-
-#else
-
-int folding_width(void) { return 0; }
-
-static size_t fold(
-    const uint8_t *bytes, size_t count, uint64_t state, const struct folding_powers *powers, int width,
-    uint8_t shortened[16]) {
+#endif
+#if defined(NARROW)
+    if (width >= 128 && count >= 128)
+        return fold_narrow(bytes, count, state, powers, shortened);
+#endif
     return 0;
 }
-
-#endif
 
 size_t folding_crc32(const uint8_t *bytes, size_t count, uint32_t state, int width, uint8_t shortened[16]) {
     return fold(bytes, count, state, &powers32, width, shortened);
