@@ -29,9 +29,9 @@ package struct CatalogConfiguration: Sendable {
     package var operationRetention = Duration.days(90)
 
     /// The rate at which objects are read again to verify them, in bytes a second; 0 = never.
-    @Live package var scrubRate: Int64 = 8 << 20
+    package let scrubRate = Live(8 << 20 as Int64)
     /// The shortest time between the beginnings of two passes over all objects.
-    @Live package var scrubInterval = Duration.days(1)
+    package let scrubInterval = Live(Duration.days(1))
 
     package init() {}
 }
@@ -43,14 +43,14 @@ extension CatalogConfiguration: CapabilitySettings {
         longestDownloadLifetime = settings.section("downloads").duration(
             "max_lifetime_seconds", default: longestDownloadLifetime, in: 900...604_800)
         let scrub = settings.section("scrub")
-        scrubRate = scrub.integer("bytes_per_second", default: scrubRate, in: 0...(1 << 40), unit: "bytes")
-        scrubInterval = scrub.duration("interval_seconds", default: scrubInterval, in: 1...34_560_000)
+        scrubRate.value = scrub.integer("bytes_per_second", default: scrubRate.value, in: 0...(1 << 40), unit: "bytes")
+        scrubInterval.value = scrub.duration("interval_seconds", default: scrubInterval.value, in: 1...34_560_000)
     }
 
     package static var liveSections: [String] { ["scrub"] }
 
     package func take(_ fresh: Self) {
-        scrubRate = fresh.scrubRate
-        scrubInterval = fresh.scrubInterval
+        scrubRate.value = fresh.scrubRate.value
+        scrubInterval.value = fresh.scrubInterval.value
     }
 }

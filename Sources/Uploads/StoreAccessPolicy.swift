@@ -106,7 +106,7 @@ package struct StoreAccessPolicy: AccessPolicy {
             return "the static key \(id) may have at most \(quota) stored bytes (quota_bytes)"
         }
         guard let upload = try UploadRecords(connection).upload(claims.uploadID) else { return nil }
-        return try configuration.quota.excess(of: upload.owner, in: connection) { $0.bytes += bytes }
+        return try configuration.quota.value.excess(of: upload.owner, in: connection) { $0.bytes += bytes }
     }
 
     package func tags(uploadID: String, in connection: ReadConnection) throws -> [String: String]? {

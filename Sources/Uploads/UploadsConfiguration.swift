@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 package import Capability
 package import ObjectStore
 package import Settings
@@ -22,7 +22,7 @@ package struct UploadsConfiguration: Sendable {
     package var callsPerMinute = 1200
     /// The time for which an ended upload can be queried.
     package var recordRetention = Duration.days(400)
-    @Live package var quota = QuotaConfiguration()
+    package let quota = Live(QuotaConfiguration())
     /// The bucket of new uploads; `^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`.
     package var bucket = "data"
     /// Buckets that are prefixes of ``bucket``.
@@ -70,7 +70,7 @@ extension UploadsConfiguration: CapabilitySettings {
         recordRetention = section.duration(
             "record_retention_days", default: recordRetention, in: 400...36_500, unit: .days)
         callsPerMinute = section.integer("calls_per_minute", default: callsPerMinute, in: 0...1_000_000, unit: "calls")
-        quota = QuotaConfiguration(settings.section("quota"))
+        quota.value = QuotaConfiguration(settings.section("quota"))
         let store = settings.section("object_store")
         bucket = store.text("bucket", default: bucket, unit: "name", bounds: "3–63 of `a-z 0-9 -`")
         if !ObjectName.isBucketOfOSS(bucket) {
@@ -83,7 +83,7 @@ extension UploadsConfiguration: CapabilitySettings {
     package static var liveSections: [String] { ["quota"] }
 
     package func take(_ fresh: Self) {
-        quota = fresh.quota
+        quota.value = fresh.quota.value
     }
 }
 

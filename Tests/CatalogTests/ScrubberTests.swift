@@ -142,7 +142,7 @@ import Testing
     @Test(arguments: [(interval: 5, pause: 5), (interval: 86_400, pause: 60)])
     func passesAreNotFurtherApartThanTheirInterval(interval: Int, pause: Int) async throws {
         let configuration = CatalogConfiguration()
-        configuration.scrubInterval = .seconds(interval)
+        configuration.scrubInterval.value = .seconds(interval)
         let pauses = Lock<[Duration]>([])
         let scrubber = scrubber(configuration) { [clock = scene.clock] wait in
             clock.advance(seconds: Int64(wait / .seconds(1)))

@@ -1,4 +1,5 @@
 import Accounts
+import Basics
 import Capability
 import Catalog
 import Commands
@@ -46,6 +47,20 @@ import Webhooks
         let configuration = try Configuration(ServeOptions(), apps: Program.apps)
         #expect(configuration[UploadsConfiguration.self].partSize == 67_108_864)
         #expect(configuration.address(.gateway).description == "127.0.0.1:50053")
+    }
+
+    /// A configuration is read at each reload.
+    @Test func settingsEndWithTheirConfiguration() throws {
+        weak var quota: Live<QuotaConfiguration>?
+        weak var rate: Live<Int64>?
+        func read() throws {
+            let configuration = try self.read("{quota: {device_uploads: 5}, scrub: {bytes_per_second: 7}}")
+            quota = configuration[UploadsConfiguration.self].quota
+            rate = configuration[CatalogConfiguration.self].scrubRate
+            #expect(quota?.value.device.uploads == 5 && rate?.value == 7)
+        }
+        try read()
+        #expect(quota == nil && rate == nil)
     }
 
     @Test func loopbackListenersAreCleartextUnlessNamed() throws {

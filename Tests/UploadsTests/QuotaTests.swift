@@ -142,7 +142,7 @@ import Testing
 
     /// A small object may have half a megabyte of tags, which take several times that.
     @Test func tagsCountAsWhatTheyCost() async throws {
-        let scene = try Scene { $0.quota.device.bytes = 20_000 }
+        let scene = try Scene { $0.quota.value.device.bytes = 20_000 }
         let device = try scene.device(1)
         let created = try await device.create()
         var request = try scene.store(created.uploadID, size: 1)
@@ -170,7 +170,7 @@ import Testing
     }
 
     @Test func uploadsUnderWayAreLimited() async throws {
-        let scene = try Scene { $0.quota.device.uploads = 2 }
+        let scene = try Scene { $0.quota.value.device.uploads = 2 }
         let (device, other) = (try scene.device(1), try scene.device(2))
         let first = try await device.create()
         let second = try await device.create()
@@ -186,7 +186,7 @@ import Testing
     }
 
     @Test func objectsAreLimited() async throws {
-        let scene = try Scene { $0.quota.site.objects = 2 }
+        let scene = try Scene { $0.quota.value.site.objects = 2 }
         let (device, site) = (try scene.device(1), try scene.site(1))
         let first = try await device.create()
         try await device.complete(try scene.store(first.uploadID))
@@ -200,7 +200,7 @@ import Testing
     }
 
     @Test func bytesAreLimited() async throws {
-        let scene = try Scene { $0.quota.device.bytes = 1000 }
+        let scene = try Scene { $0.quota.value.device.bytes = 1000 }
         let device = try scene.device()
         let first = try await device.create()
         try scene.store(first.uploadID, size: 999)

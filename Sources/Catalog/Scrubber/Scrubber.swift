@@ -32,8 +32,8 @@ struct Scrubber: Sendable {
         while !Task.isCancelled {
             var pause = Self.longestPause
             do {
-                if configuration.scrubRate > 0 { try await pass() }
-                pause = min(pause, configuration.scrubInterval)
+                if configuration.scrubRate.value > 0 { try await pass() }
+                pause = min(pause, configuration.scrubInterval.value)
             } catch is CancellationError {
                 return
             } catch {
@@ -50,7 +50,7 @@ struct Scrubber: Sendable {
         metrics.update { $0.bad = bad }
         var state = last ?? ScrubState(position: 0, startedAt: now)
         if state.position == 0, let last {
-            guard last.startedAt.adding(configuration.scrubInterval) <= now else { return }
+            guard last.startedAt.adding(configuration.scrubInterval.value) <= now else { return }
             state.startedAt = now
         }
         var saved = state.position
@@ -157,10 +157,10 @@ struct Scrubber: Sendable {
 
     /// Sleeps to hold the configured rate; a rate of 0 pauses scrubbing until it changes.
     private func wait(for bytes: Int) async throws {
-        var rate = configuration.scrubRate
+        var rate = configuration.scrubRate.value
         while rate == 0 {
             try await sleep(Self.longestPause)
-            rate = configuration.scrubRate
+            rate = configuration.scrubRate.value
         }
         try await sleep(.nanoseconds(Int64(Double(bytes) / Double(rate) * 1e9)))
         try Task.checkCancellation()

@@ -22,7 +22,7 @@ extension UploadSessions {
             if let known = try known(by: key, of: owner, restartFrom: "", at: now, in: connection) { return known }
             guard hasSpace else { throw Self.noSpace }
             // A restart replaces an upload that is already counted.
-            let excess = try configuration.quota.excess(of: owner, in: connection) {
+            let excess = try configuration.quota.value.excess(of: owner, in: connection) {
                 $0.uploads += 1
                 $0.bytes += 1
             }

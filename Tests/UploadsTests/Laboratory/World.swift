@@ -1,4 +1,5 @@
 import Accounts
+import Basics
 import Database
 import Foundation
 import GatewayTesting
@@ -34,8 +35,8 @@ final class World {
         configuration.sessionTotal = .seconds(Self.sessionTotal)
         configuration.wholeObjectGrace = .seconds(Self.wholeObjectGrace)
         if isTight {
-            configuration.quota.device.bytes = 6 * Self.partSize
-            configuration.quota.device.uploads = 2
+            configuration.quota.value.device.bytes = 6 * Self.partSize
+            configuration.quota.value.device.uploads = 2
         }
         self.configuration = configuration
     }
