@@ -7,10 +7,10 @@ VENV          := .venv
 REQUIREMENTS  := Tests/Acceptance/requirements.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test lint venv demo run generate conformance fuzz lab deb deb-device package-test dist docs clean
+.PHONY: help deps build test lint venv demo run generate conformance fuzz lab deb deb-device package-test dist apt-repository docs clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Install the system packages that are missing (apt-get; asks sudo if you are not root)
 	@scripts/deps
@@ -56,6 +56,9 @@ deb-device: deps ## Build the Debian package of a device, without the server
 
 dist: deps ## Build all files of a version, with tarballs and a container image, in .build/dist
 	@scripts/dist
+
+apt-repository: deps ## Add the packages of `make dist` to a signed apt repository in .build/apt
+	@scripts/apt-repository $(PACKAGES)
 
 package-test: build venv ## Build the package and test it in a minimal Debian (needs root)
 	@scripts/package-test

@@ -1,6 +1,9 @@
 """The fixtures of the acceptance tests: a running gateway for the session, and parties of its own for each test."""
 
+import http.server
 import ssl
+import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -383,3 +386,25 @@ def with_webhooks(gateway_with, login, receivers, tmp_path):
         return gateway, Fleet.create(login(gateway)), *hooks.values()
 
     return make
+
+
+@pytest.fixture
+def served():
+    """Serves a folder by HTTP on loopback, and returns its address."""
+    servers = []
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    def serve(folder: Path, handler=Quiet) -> str:
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(folder)))
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        servers.append(server)
+        return f"http://127.0.0.1:{server.server_port}"
+
+    serve.handler = Quiet
+    yield serve
+    for server in servers:
+        server.shutdown()
+        server.server_close()

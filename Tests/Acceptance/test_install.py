@@ -1,12 +1,9 @@
 """install.sh: it installs only what the key of the releases signed, as a whole or not at all, and removes what it installed."""
 
-import http.server
 import os
 import shutil
 import subprocess
 import tempfile
-import threading
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -108,28 +105,6 @@ def files(folder: Path) -> dict[str, str]:
 @pytest.fixture
 def machine(tmp_path) -> Machine:
     return Machine(tmp_path)
-
-
-@pytest.fixture
-def served():
-    """Serves a folder by HTTP on loopback, and returns its address."""
-    servers = []
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
-    def serve(folder: Path, handler=Quiet) -> str:
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(folder)))
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        servers.append(server)
-        return f"http://127.0.0.1:{server.server_port}"
-
-    serve.handler = Quiet
-    yield serve
-    for server in servers:
-        server.shutdown()
-        server.server_close()
 
 
 @pytest.mark.parametrize("shell", ["dash", "bash --posix"])
