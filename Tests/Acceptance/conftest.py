@@ -39,6 +39,7 @@ def pytest_addoption(parser):
         help="the gateway to test (default: the debug build)",
     )
     parser.addoption("--package", type=Path, help="the Debian package to test (default: one of --binary)")
+    parser.addoption("--device-package", type=Path, help="the Debian package of a device to test (default: built)")
     parser.addoption("--screenshots", type=Path, help="folder for screenshots of the console's pages (default: none)")
     parser.addoption("--pictures", type=Path, help="folder for the pictures of docs/console.md (default: none)")
     parser.addoption("--write-pages", action="store_true", help="write the output of the documents' commands into them")

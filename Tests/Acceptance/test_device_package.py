@@ -1,19 +1,22 @@
 """Tests the Debian package of a device: its content, and that it has no part of the server."""
 
+import gzip
 import json
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
-from support import package, process
+from support import apt, package, process
 
 #: The libraries that only the server needs.
 SERVER_LIBRARIES = ("libsqlite3", "libmicrohttpd", "liblzma", "libargon2")
 
 
 @pytest.fixture(scope="module")
-def built(binary, tmp_path_factory) -> Path:
+def built(request, binary, tmp_path_factory) -> Path:
+    if given := request.config.getoption("--device-package"):
+        return given.resolve()
     program = binary.with_name("data-gateway-device")
     output = tmp_path_factory.mktemp("package")
     script = package.ROOT / "scripts/deb-device"
@@ -80,3 +83,13 @@ def test_shells_complete_the_commands_of_a_device(tree):
     ):
         script = (tree / "usr/share" / file).read_text()
         assert "agent run" in script and "serve" not in script, file
+
+
+def test_manual_page_names_the_program_and_its_version(tree, built):
+    page = gzip.decompress((tree / "usr/share/man/man1/data-gateway.1.gz").read_bytes()).decode()
+    version = package.run("dpkg-deb", "--field", built, "Version").strip()
+    assert page.startswith(".TH DATA-GATEWAY 1") and f"data-gateway-device {version}" in page
+
+
+def test_lintian_finds_no_fault_in_the_package(built, is_full, tmp_path):
+    assert package.faults(built if is_full else apt.package(tmp_path, "0.2.0-1", "deb-device")) == ""

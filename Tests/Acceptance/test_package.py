@@ -9,15 +9,17 @@ import re
 import shutil
 import stat
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
+from support import apt, package, process
 from support import older as older_gateway
-from support import package, process
 from support.database import rows
-from support.package import Folder, System
+from support.package import AptSystem, Folder, System
 from support.parties import Fleet, Uploader, User
 from support.raw import fetch_url
+from support.release import SigningKey
 from support.uploads import Upload, completed, content
 
 #: The service, and the one for further gateways on a machine.
@@ -39,7 +41,19 @@ def folder(request, is_full, tmp_path) -> Folder:
         return Folder(tmp_path / "root")
     if not is_full:
         pytest.skip("make package-test")
-    return System(tmp_path / "root", request.getfixturevalue("bare_debian"))
+    base = request.getfixturevalue("bare_debian")
+    if request.param == "an apt repository":
+        return AptSystem(tmp_path / "root", base, request.getfixturevalue("key"))
+    return System(tmp_path / "root", base)
+
+
+@pytest.fixture(scope="module")
+def key():
+    """The key that signs the apt repository."""
+    process.run(package.ROOT / "scripts/deps", "apt-utils", "gnupg", "gpgv", timeout=None)
+    key = SigningKey(Path(tempfile.mkdtemp(prefix="key-", dir="/tmp")))
+    yield key
+    key.close()
 
 
 def test_default_ports_are_reserved(tree):
@@ -49,6 +63,7 @@ def test_default_ports_are_reserved(tree):
     assert sorted(reserved) == sorted(re.findall(r"default:\s+127\.0\.0\.1:(\d+)", page))
 
 
+@pytest.mark.parametrize("folder", ["a folder", "a bare Debian", "an apt repository"], indirect=True)
 def test_package_is_installed_upgraded_and_removed(folder, older, built, tree, tmp_path, stubs, login):
     folder.install(older)
     assert folder.version() == "0.0.1-1"
@@ -206,6 +221,12 @@ def test_documents_that_debian_requires_exist(tree, built):
         assert (documents / link).exists(), link
     links = re.findall(r"\]\((\.\./deploy/[^)]+)", (documents / "docs/operations.md").read_text())
     assert links and all((documents / "docs" / link).exists() for link in links), links
+
+
+def test_lintian_finds_no_fault_in_the_package(built, is_full, tmp_path):
+    # Everything except the program is the same with the stand-in, which is examined faster.
+    examined = built if is_full else apt.package(tmp_path, "0.2.0-1")
+    assert package.faults(examined) == ""
 
 
 @pytest.mark.parametrize("name", UNITS)

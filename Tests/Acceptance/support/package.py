@@ -5,8 +5,9 @@ import re
 import shutil
 from pathlib import Path
 
-from . import process
+from . import apt, process
 from .gateway import Gateway
+from .release import SigningKey
 
 ROOT = Path(__file__).resolve().parents[3]
 #: A file in the older package only.
@@ -112,6 +113,45 @@ class System(Folder):
         gateway.data = Path("/var/lib/data-gateway")
         gateway.config = Path("/etc/data-gateway/config")
         return gateway
+
+
+class AptSystem(System):
+    """A minimal Debian that knows one signed apt repository, from which apt-get installs."""
+
+    #: Changes by the administrator stay.
+    OPTIONS = ["-qq", "-y", "-o", "Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold"]
+
+    def __init__(self, path: Path, base: Path, key: SigningKey):
+        super().__init__(path, base)
+        self.key = key
+        (path / "etc/apt/sources.list").unlink()
+        ring = path / "etc/apt/keyrings" / apt.KEY
+        ring.parent.mkdir(exist_ok=True)
+        key.export("--output", ring)
+        ring.chmod(0o644)
+        sources = path / "etc/apt/sources.list.d/data-gateway.sources"
+        sources.write_text(apt.sources("file:/srv/apt", f"/etc/apt/keyrings/{apt.KEY}"))
+
+    def apt_get(self, *arguments) -> None:
+        run("chroot", self.path, "env", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C", "apt-get", *arguments)
+
+    def dpkg(self, *arguments) -> None:
+        """Runs apt-get in place of dpkg: its commands have the same names without the dashes."""
+        self.apt_get(*self.OPTIONS, *(argument.removeprefix("--") for argument in arguments))
+
+    def install(self, package: Path) -> None:
+        apt.repository(self.path / "srv/apt", self.key, package)
+        self.apt_get("update", "-qq", "-o", "APT::Update::Error-Mode=any")
+        self.dpkg("install", "data-gateway")
+
+
+def faults(package: Path) -> str:
+    """Returns what lintian calls an error or a warning."""
+    process.run(ROOT / "scripts/deps", "lintian", timeout=None)
+    # Packages of tests are not compressed.
+    compression = [f"uses-no-compression-for-{part}-tarball" for part in ("control", "data")]
+    options = ["--allow-root", "--suppress-tags", ",".join(compression), "--display-level", ">=warning"]
+    return process.run("lintian", *options, package, timeout=None).stdout
 
 
 def dependencies(package: Path) -> list[str]:
