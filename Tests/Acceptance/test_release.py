@@ -87,6 +87,8 @@ def repository(tmp_path, key) -> Repository:
 def test_release_has_an_annotated_tag_with_its_notes(repository):
     done = repository.release()
     assert done.returncode == 0, done.stderr
+    for step in ("git push origin v1.0.0", "copy .build/dist/1.0.0 ", "make apt-repository"):
+        assert step in done.stdout
     assert repository.git("cat-file", "-t", "v1.0.0") == "tag"
     assert repository.git("rev-parse", "v1.0.0^{commit}") == repository.git("rev-parse", "HEAD")
     message = repository.git("tag", "--list", "--format=%(contents)", "v1.0.0")
@@ -167,9 +169,19 @@ def test_public_key_of_another_signer_stops_the_release(repository, tmp_path):
     finally:
         other.close()
     repository.environment = repository.environment | {"DIST_PUBLIC_KEY": str(tmp_path / "other.asc")}
+    repository.refuses("does not belong to the public key")
+
+
+def test_public_key_of_a_file_is_accepted(repository, key):
+    repository.environment = repository.environment | {"DIST_PUBLIC_KEY": str(key.public)}
+    assert repository.release().returncode == 0
+
+
+def test_files_of_an_earlier_run_stop_the_release(repository):
+    repository.write(".build/dist/1.0.0/old", "")
     done = repository.release()
-    assert done.returncode == 1 and "does not belong to the public key" in done.stderr
-    assert repository.git("tag") == ""
+    assert done.returncode == 1 and ".build/dist/1.0.0 has files" in done.stderr
+    assert repository.git("tag") == "" and [path.name for path in repository.folder.iterdir()] == ["old"]
 
 
 @pytest.mark.parametrize("script", ["test", "package-test"])
