@@ -54,7 +54,7 @@ deb: deps ## Build the Debian package, including the Swift runtime, in .build/pa
 deb-device: deps ## Build the Debian package of a device, without the server
 	@scripts/deb-device
 
-dist: deps ## Build all files of a version, with tarballs and a container image, in .build/dist
+dist: deps venv ## Build all files of a version, with tarballs and a container image, in .build/dist
 	@scripts/dist
 
 apt-repository: deps ## Add the packages of `make dist` to a signed apt repository in .build/apt

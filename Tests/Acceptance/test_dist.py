@@ -70,6 +70,7 @@ def test_set_has_the_documented_files(made):
     archives.append(f"data-gateway-{version}-rootfs-{architecture}")
     expected = {f"{name}.{suffix}" for name in archives for suffix in ("tar.gz", "spdx.json")}
     expected |= {f"data-gateway{part}_{version}-1_{architecture}.deb" for part in ("", "-device")}
+    expected.add(one(made, "data_gateway_device-*-none-any.whl").name)
     expected |= {f"data-gateway-{version}-oci-{architecture}.tar", "Dockerfile", "SHA256SUMS"}
     assert {path.name for path in made.iterdir()} == expected
     listed = {line.split("  ")[1] for line in (made / "SHA256SUMS").read_text().splitlines()}
