@@ -43,6 +43,7 @@ def pytest_addoption(parser):
     parser.addoption("--screenshots", type=Path, help="folder for screenshots of the console's pages (default: none)")
     parser.addoption("--pictures", type=Path, help="folder for the pictures of docs/console.md (default: none)")
     parser.addoption("--write-pages", action="store_true", help="write the output of the documents' commands into them")
+    parser.addoption("--python-client", help="the command of an installed Python client, such as one in a chroot")
     parser.addoption("--full", action="store_true", help="the long form of the tests that have one (make lab)")
 
 

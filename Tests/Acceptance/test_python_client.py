@@ -1,18 +1,25 @@
 """`clients/python`: the Python client, installed from its wheel, against a real gateway with an unreliable network."""
 
+import contextlib
+import errno
 import filecmp
+import hashlib
+import importlib
 import json
 import os
 import re
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import pytest
 from support.certificates import Authority
@@ -34,9 +41,9 @@ LIFETIME = 600
 
 
 @pytest.fixture(scope="session")
-def installed(tmp_path_factory):
-    """The folder of the installed package."""
-    return install(tmp_path_factory.mktemp("python-client"))
+def installed(request, tmp_path_factory):
+    """The folder of the installed package, or the command that `--python-client` names."""
+    return request.config.getoption("--python-client") or install(tmp_path_factory.mktemp("python-client"))
 
 
 @pytest.fixture(scope="module")
@@ -492,3 +499,275 @@ def test_upload_over_tls_needs_the_authority(installed, gateway_with, login, pat
     other = Authority(tmp_path, "other").path
     assert "ertificate" in device.refused(UNREACHABLE, "upload", third, "--retry-for", "0", "--ca", other)
     network.close()
+
+
+# Slow networks, files that change, and disks that fail
+
+
+@pytest.fixture(scope="session")
+def library(installed):
+    """Imports a module of the installed package."""
+    sys.path.insert(0, str(installed))
+    yield lambda name: importlib.import_module(f"data_gateway_device.{name}")
+    sys.path.remove(str(installed))
+
+
+class Receiver:
+    """A store that reads slowly, and responds with the MD5 of what it read, or at once with `reply` and without reading."""
+
+    def __init__(self, pause: float, reply: bytes | None = None):
+        self._pause, self._reply = pause, reply
+        self._listener = socket.socket()
+        self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        self._listener.bind(("127.0.0.1", 0))
+        self._listener.listen()
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        # A client that fails closes its connection.
+        with contextlib.suppress(OSError):
+            self._serve()
+
+    def _serve(self) -> None:
+        client, _ = self._listener.accept()
+        head = b""
+        while b"\r\n\r\n" not in head:
+            head += client.recv(1)
+        left = int(re.search(rb"content-length: (\d+)", head)[1])
+        if self._reply is not None:
+            client.sendall(self._reply)
+            # The body is neither read nor refused by a reset.
+            threading.Event().wait(WAIT_SECONDS)
+        digest = hashlib.md5()
+        while left > 0:
+            # The pause is what is tested: a connection that is slow and never silent.
+            time.sleep(self._pause)
+            data = client.recv(min(left, 8192))
+            digest.update(data)
+            left -= len(data)
+        client.sendall(f'HTTP/1.1 200 OK\r\netag: "{digest.hexdigest()}"\r\ncontent-length: 0\r\n\r\n'.encode())
+
+
+@pytest.fixture
+def put(library, path, monkeypatch):
+    """Puts a file into the store at a port, with a timeout that is short for a test; returns the ETag."""
+    store = library("store")
+    monkeypatch.setattr(store, "_TIMEOUT", 0.5)
+
+    def run(port: int, sent: Callable[[int], None] = lambda count: None) -> str:
+        place = {"bucket": "bucket", "endpoint": f"http://127.0.0.1:{port}", "object_key": "key", "region": "region"}
+        secrets = {"access_key_id": "id", "secret": "s3cret", "token": "t0ken"}
+        credentials = store.Credentials(**place, **secrets, expires_at=0, part_size=PART)
+        assert "s3cret" not in repr(credentials) and "t0ken" not in repr(credentials)
+        client = store.Store(credentials, library("tls").Authorities(), sent)
+        with open(path, "rb") as file:
+            return client.put(store.Piece(str(path), file.fileno(), 0, path.stat().st_size))
+
+    return run
+
+
+def test_slow_connection_that_is_never_silent_does_not_fail(put, path):
+    # Each block, and the bytes that the system accepted before the reply, take several timeouts.
+    with open(path, "ab") as file:
+        file.write(bytes(MIB // 2))
+    assert put(Receiver(0.015).port) == f'"{hashlib.md5(path.read_bytes()).hexdigest()}"'
+
+
+def test_refusal_before_the_body_was_read_is_understood(library, put, path):
+    with open(path, "ab") as file:
+        file.write(bytes(8 * MIB))
+    body = b"<Error><Code>SecurityTokenExpired</Code></Error>"
+    reply = b"HTTP/1.1 403 Forbidden\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
+    with pytest.raises(library("errors").StoreError) as refusal:
+        put(Receiver(0, reply=reply).port)
+    assert refusal.value.code == "SecurityTokenExpired"
+
+
+def test_error_of_the_caller_is_not_one_of_the_network(put):
+    def fail(count: int) -> None:
+        raise BrokenPipeError("the terminal was closed")
+
+    with pytest.raises(BrokenPipeError, match="terminal"):
+        put(Receiver(0).port, fail)
+
+
+def test_file_that_cannot_be_read_is_refused_at_once(library, put, path, monkeypatch):
+    def fail(*_: int) -> bytes:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "pread", fail)
+    with pytest.raises(library("errors").SourceError, match="drive.mcap at byte 0: Input/output error"):
+        put(Receiver(0).port)
+
+
+@pytest.mark.parametrize(("named", "longest"), [("86400", 300), ("9" * 500, 300), ("7", 7), ("soon", 0.5)])
+def test_servers_wait_is_bounded(library, monkeypatch, named, longest):
+    retries = library("retries")
+    waits = []
+    monkeypatch.setattr(retries.time, "sleep", waits.append)
+    failures = iter([retries.TemporaryError("busy", retries.waited(named))])
+
+    def attempt() -> str:
+        for failure in failures:
+            raise failure
+        return "done"
+
+    assert retries.Retrying(300).run(attempt) == "done"
+    assert len(waits) == 1 and longest / 2 <= waits[0] <= longest
+
+
+def test_connection_that_became_silent_is_replaced(library, device, path, monkeypatch):
+    monkeypatch.setattr(library("gateway"), "_DEADLINE", 1.0)
+    network, client_module, events = device.network, library("client"), []
+    options = client_module.Options(on_event=lambda name, values: events.append(name))
+    with client_module.DeviceClient(device.folder, options) as client:
+        client.exchange()
+        # As with a NAT that has forgotten the connection: its bytes get lost, and nobody says so.
+        network.auth._held = OnlyOld(network.auth.hold("up"))
+        before = network.auth.connections
+        client.exchange()
+        assert network.auth.connections > before
+    assert events == ["waiting"]
+
+
+class OnlyOld(dict):
+    """Holds the bytes of one connection, and of no later one."""
+
+    def __init__(self, event: threading.Event):
+        super().__init__()
+        self._event, self._holder = event, None
+
+    def get(self, direction, default=None):
+        if direction != "up":
+            return None
+        self._holder = self._holder or threading.get_ident()
+        return self._event if threading.get_ident() == self._holder else None
+
+
+def test_directory_of_authorities_is_read(library, tmp_path, monkeypatch):
+    tls, errors = library("tls"), library("errors")
+    authority = Authority(tmp_path, "authority")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "nothing.pem"))
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path / "directory"))
+    (tmp_path / "directory").mkdir()
+    with pytest.raises(errors.FolderError, match="no trusted authorities"):
+        tls.Authorities().pem()
+    shutil.copy(authority.path, tmp_path / "directory/authority.pem")
+    assert b"BEGIN CERTIFICATE" in tls.Authorities().pem()
+
+
+def test_space_for_the_key_is_held_until_it_arrives(installed, network, network_fleet, tmp_path):
+    device = PythonDevice(installed, network, tmp_path / "device")
+    reserve = device.folder / "init.space"
+    sizes = []
+    received = network.device_init.received
+    network.device_init.on_received(received + 1, lambda: sizes.append(reserve.stat().st_size))
+    device.join(network_fleet)
+    assert sizes == [256 * 1024] and not reserve.exists()
+
+
+def stopped_at(device, line: str, *arguments) -> None:
+    """Kills the client before a request to the store."""
+    stage = Stage()
+    device.network.store.before(line, stage)
+    stage.kill(device.start("upload", *arguments), device.network)
+    device.network.store.forget()
+
+
+def state_of(device) -> tuple[Path, dict]:
+    (path,) = (each for each in device.journals if each.suffix == ".json")
+    return path, json.loads(path.read_text())
+
+
+@pytest.mark.parametrize("size", [PART, SIZE])
+def test_bytes_that_changed_with_the_same_times_are_uploaded(device, user, run, tmp_path, size):
+    path = file_with(tmp_path, size)
+    stage = Stage()
+    device.network.store.on_reply("PUT " if size == PART else r"POST .*\?uploadId", stage)
+    stage.kill(device.start("upload", path, "--tag", f"run={run}"), device.network)
+    former, status = path.read_bytes(), path.stat()
+    path.write_bytes(bytes(reversed(former)))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    device.done("upload", path, "--tag", f"run={run}")
+    contents = arrived(user, run, tmp_path, 1 if size == PART else 2)
+    assert path.read_bytes() in contents
+    assert "was uploaded before" in device.done("upload", path, "--tag", f"run={run}")
+
+
+def test_change_of_the_status_alone_sends_nothing_again(device, network, user, run, path, tmp_path):
+    before = network.store.bodies
+    stage = Stage()
+    network.store.on_reply(r"POST .*\?uploadId", stage)
+    stage.kill(device.start("upload", path, "--tag", f"run={run}"), network)
+    path.chmod(0o600)
+    device.done("upload", path)
+    assert "was uploaded before" in device.done("upload", path)
+    assert network.store.bodies - before == SIZE
+
+
+def test_upload_whose_parts_the_store_lost_begins_again(device, network, network_fleet, user, run, path, tmp_path):
+    stopped_at(device, "partNumber=3&", path, "--tag", f"run={run}")
+    state_path, state = state_of(device)
+    state_path.write_text(json.dumps(state | {"multipart_id": "0" * len(state["multipart_id"])}))
+    device.done("upload", path)
+    assert arrived(user, run, tmp_path) == [path.read_bytes()]
+
+
+def test_upload_of_the_former_device_begins_again(device, network_fleet, user, run, path, tmp_path):
+    stopped_at(device, "partNumber=2&", path, "--tag", f"run={run}")
+    device.init(network_fleet.register().device_id, "--reinit")
+    device.done("upload", path)
+    assert arrived(user, run, tmp_path) == [path.read_bytes()]
+
+
+def test_upload_that_the_gateway_never_accepts_is_aborted(device, run, path):
+    stopped_at(device, "partNumber=2&", path, "--tag", f"run={run}")
+    state_path, state = state_of(device)
+    state_path.write_text(json.dumps(state | {"tags": {**state["tags"], "k" * 65: "v"}}))
+    assert "INVALID_ARGUMENT" in device.refused(REFUSED, "upload", path)
+    assert device.journals == []
+    device.done("upload", path)
+
+
+@pytest.mark.parametrize("reason", ["disk-is-not-mounted", "folder-cannot-be-searched"])
+def test_file_that_cannot_be_found_now_is_not_given_up(device, user, run, tmp_path, reason):
+    (folder := tmp_path / "disk").mkdir()
+    path = file_with(folder, SIZE)
+    stopped_at(device, "partNumber=3&", path, "--tag", f"run={run}")
+    data = path.read_bytes()
+    folder.rename(elsewhere := tmp_path / "elsewhere")
+    state_path, state = state_of(device)
+    if reason == "disk-is-not-mounted":
+        state_path.write_text(json.dumps(state | {"source": {**state["source"], "device": 1}}))
+    else:
+        folder.write_text("a file")
+    device.refused(REFUSED, "upload", "--resume")
+    assert state_path.exists()
+    folder.unlink(missing_ok=True)
+    elsewhere.rename(folder)
+    device.done("upload", "--resume")
+    assert arrived(user, run, tmp_path) == [data]
+
+
+def test_damaged_state_does_not_stop_the_other_uploads(device, user, run, path, tmp_path):
+    stopped_at(device, "partNumber=2&", path, "--tag", f"run={run}")
+    (device.folder / "python-uploads" / ("0" * 32 + ".json")).write_text("{")
+    assert "0.json" in device.refused(REFUSED, "upload", "--resume")
+    assert arrived(user, run, tmp_path) == [path.read_bytes()]
+
+
+def test_name_that_the_output_cannot_show_is_uploaded(device, tmp_path):
+    device.environment = {"PYTHONIOENCODING": "ascii"}
+    assert "caf\\xe9" in device.done("upload", file_with(tmp_path, 10, "café.mcap"))
+    assert "is not UTF-8" in device.refused(REFUSED, "upload", os.fsdecode(os.fsencode(tmp_path) + b"/\xff"))
+    device.refused(USAGE, "upload", tmp_path, "--retry-for", "nan")
+
+
+def test_ipv6_address_of_the_store_is_in_brackets(library, path):
+    store = library("store")
+    place = {"bucket": "bucket", "endpoint": "https://[2001:db8::1]:50080", "object_key": "key", "region": "region"}
+    credentials = store.Credentials(**place, access_key_id="id", secret="", token="", expires_at=0, part_size=PART)
+    client = store.Store(credentials, library("tls").Authorities(), lambda count: None)
+    _, headers = client._signed(store.Request("HeadObject", "HEAD", {}))
+    assert headers["host"] == "[2001:db8::1]:50080"

@@ -1,5 +1,6 @@
 """The Python client as users install it: its wheel, unpacked without its dependencies, and its command."""
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -24,7 +25,7 @@ def build(directory: Path) -> None:
 
 
 class PythonDevice(Device):
-    """A device whose commands are those of the Python client; `binary` is the folder of the installed package."""
+    """A device whose commands are those of the Python client; `binary` is the folder of the package, or a command."""
 
     @property
     def journals(self) -> list[Path]:
@@ -33,6 +34,8 @@ class PythonDevice(Device):
 
     @property
     def command(self) -> list[str]:
+        if isinstance(self.binary, str):
+            return shlex.split(self.binary)
         return [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(self.binary)!r}); {RUN}"]
 
 

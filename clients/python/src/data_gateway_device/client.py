@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Union
 
-from . import messages
+from . import files, messages
 from .errors import DeviceError, FolderError, GatewayError, UnreachableError
 from .folder import Configuration, DeviceFolder, Endpoints
 from .gateway import Channels, Gateway
@@ -51,7 +51,7 @@ class DeviceClient:
             client.upload("drive.mcap", {"weather": "rain"})
 
     Several clients, also those of other processes and of the program `data-gateway-device`, may use one folder.
-    A client itself must be used by one thread at a time.
+    A client itself must be used by one thread at a time, and not in a child of `os.fork()`.
     """
 
     def __init__(self, folder: FilePath | None = None, options: Options | None = None):
@@ -83,12 +83,13 @@ class DeviceClient:
         if not reinit and self.folder.configuration() is not None:
             raise FolderError(f"{self.folder.config_path} already has a key: reinit replaces it")
         endpoints = endpoints or self.folder.endpoints() or Endpoints()
-        self.folder.prepare()
+        files.make_folder(self.folder.path)
         self.close()
         channels = Channels(endpoints, self._authorities)
         try:
             with self.folder.key_lock():
-                reply = _new_key(channels, device_id, reinit)
+                with self.folder.space_for_key():
+                    reply = _new_key(channels, device_id, reinit)
                 configuration = Configuration(reply.api_key, dict(reply.tags))
                 self.folder.adopt(device_id, configuration, endpoints)
         except TemporaryError as error:
@@ -120,19 +121,24 @@ class DeviceClient:
 
     def unfinished(self) -> list[str]:
         """Returns the paths of the files whose uploads are unfinished."""
-        return [state.source.path for state in StateFile.unfinished(self.folder)]
+        found = [StateFile.read_at(path) for path in StateFile.paths(self.folder)]
+        return [state.source.path for state in found if state is not None]
 
     def resume(self, progress: ProgressFunction | None = None) -> Iterator[UploadResult | DeviceError]:
         """Continues all unfinished uploads, and returns the result or the error of each."""
-        for state in StateFile.unfinished(self.folder):
+        for path in StateFile.paths(self.folder):
             try:
-                yield self._resume(state, progress)
+                state = StateFile.read_at(path)
+                outcome = None if state is None else self._resume(state, progress)
             except DeviceError as error:
                 yield error
+            else:
+                if outcome is not None:
+                    yield outcome
 
     def _resume(self, state: UploadState, progress: ProgressFunction | None) -> UploadResult:
         path = state.source.path
-        if os.path.exists(path):
+        if not state.source.is_removed:
             return self.upload(path, {}, progress)
         file = StateFile(self.folder, path)
         with file.locked():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
 import os
 import signal
@@ -14,6 +16,7 @@ from typing import Any
 from .client import DeviceClient, Options
 from .errors import DeviceError, UnreachableError
 from .folder import PORTS, DeviceFolder, Endpoint, Endpoints
+from .source import escaped
 from .upload import Progress, UploadResult
 from .version import VERSION
 
@@ -86,7 +89,10 @@ class Output:
         if self._shows_progress and now - self._shown_at >= 0.2:
             self._shown_at = now
             percent = 100 * progress.sent // max(progress.size, 1)
-            print(f"\r{os.path.basename(progress.path)[:50]}  {percent}%\x1b[K", end="", file=sys.stderr, flush=True)
+            name = escaped(os.path.basename(progress.path))[:50]
+            # A terminal that was closed does not end the upload.
+            with contextlib.suppress(OSError):
+                print(f"\r{name}  {percent}%\x1b[K", end="", file=sys.stderr, flush=True)
 
     def _clear(self) -> None:
         if self._shows_progress:
@@ -137,7 +143,7 @@ def init(arguments: argparse.Namespace, output: Output) -> int:
 
 def upload(arguments: argparse.Namespace, output: Output) -> int:
     tags = _tags(arguments.tag)
-    if arguments.retry_for < 0:
+    if not arguments.retry_for >= 0:
         raise ValueError("--retry-for must be 0 or more")
     if bool(arguments.file) == arguments.resume:
         raise ValueError("name at least one FILE, or use --resume alone")
@@ -148,7 +154,10 @@ def upload(arguments: argparse.Namespace, output: Output) -> int:
                 output.result(outcome)
                 continue
             output.failure(outcome)
-            code = UNREACHABLE if isinstance(outcome, UnreachableError) else code or REFUSED
+            if isinstance(outcome, UnreachableError):
+                # The other files would wait as long for the same reason.
+                return UNREACHABLE
+            code = REFUSED
     return code
 
 
@@ -158,9 +167,6 @@ def _each(client: DeviceClient, arguments: argparse.Namespace, tags: dict[str, s
             yield client.upload(path, tags, output.progress)
         except DeviceError as error:
             yield error
-            # The other files would wait as long for the same reason.
-            if isinstance(error, UnreachableError):
-                return
 
 
 def _interrupt(number: int, _: Any) -> None:
@@ -171,6 +177,10 @@ def _interrupt(number: int, _: Any) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command; returns its exit code."""
+    # A name that the terminal cannot show does not end the command.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     parsed = parser().parse_args(arguments)
     output = Output(parsed.json)
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def write_json(path: Path, value: Any) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Replaces the file, as `write_json` does."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         with open(descriptor, "wb") as file:
@@ -49,10 +50,11 @@ def write_text(path: Path, text: str) -> None:
         os.replace(temporary, path)
         synchronize_folder(path.parent)
     except (OSError, UnicodeEncodeError) as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
         reason = error.strerror if isinstance(error, OSError) else "its content is not valid Unicode"
         raise FolderError(f"cannot write {path}: {reason}") from error
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
 
 
 def read_json(path: Path) -> dict[str, Any] | None:

@@ -158,12 +158,16 @@ class DeviceFolder:
         except (OSError, ValueError) as error:
             raise FolderError(f"cannot read {self.device_id_path}: {error}") from error
 
-    def prepare(self) -> None:
-        """Makes sure that the folder can be written, before a key is issued that would be lost otherwise."""
+    @contextlib.contextmanager
+    def space_for_key(self) -> Iterator[None]:
+        """Holds space for a key, which would be lost if it were issued and could not be written."""
         files.make_folder(self.path)
         reserve = self.path / "init.space"
         files.write_text(reserve, " " * (256 << 10))
-        files.remove(reserve)
+        try:
+            yield
+        finally:
+            files.remove(reserve)
 
     def adopt(self, device_id: str, configuration: Configuration, endpoints: Endpoints) -> None:
         """Replaces key, device id and endpoints: after a crash all of them are old, or all of them are new."""
@@ -214,7 +218,10 @@ class DeviceFolder:
         except OSError as error:
             raise FolderError(f"cannot open {path}: {error.strerror}") from error
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            except OSError as error:
+                raise FolderError(f"cannot lock {path}: {error.strerror}") from error
             yield
         finally:
             os.close(descriptor)

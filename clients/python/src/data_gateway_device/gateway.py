@@ -12,13 +12,15 @@ from . import messages
 from .errors import GatewayError
 from .folder import DeviceFolder, Endpoint, Endpoints
 from .messages import Message
-from .retries import Retrying, TemporaryError
+from .retries import Retrying, TemporaryError, waited
 from .tls import Authorities
 
 #: The deadline of each call, in seconds.
 _DEADLINE = 20.0
 #: The time before a token's expiry at which it is replaced, in seconds; at most a quarter of its lifetime.
 _TOKEN_LEAD = 60.0
+#: The codes for an upload that the gateway does not have, or that belongs to another device, as after `init` with another id.
+UNKNOWN_UPLOAD_CODES = ("DATA_GATEWAY_UPLOAD_NOT_FOUND", "DATA_GATEWAY_UPLOAD_NOT_OWNED")
 _TEMPORARY = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.INTERNAL)
 _OPTIONS = [
     ("grpc.enable_retries", 0),
@@ -44,7 +46,8 @@ class Channels:
 
         Raises TemporaryError where another attempt may succeed, else GatewayError.
         """
-        channel = self._channel(self._endpoint(method))
+        endpoint = self._endpoint(method)
+        channel = self._channel(endpoint)
         metadata = [("authorization", f"Bearer {token}")] if token is not None else []
         function = channel.unary_unary(
             f"/archebase.{method}",
@@ -54,6 +57,9 @@ class Channels:
         try:
             return function(request, timeout=_DEADLINE, metadata=metadata)
         except grpc.RpcError as error:
+            if error.code() == grpc.StatusCode.DEADLINE_EXCEEDED:
+                # The connection may be dead without a notice, as after the timeout of a NAT: the next attempt makes another.
+                self._channels.pop(endpoint).close()
             raise _failure(method.rpartition("/")[2], error) from error
 
     def _endpoint(self, method: str) -> Endpoint:
@@ -86,8 +92,7 @@ def _failure(method: str, error: Any) -> Exception:
     failure = GatewayError(method, status.name, detail.code, detail.message or error.details() or "")
     if status not in _TEMPORARY:
         return failure
-    milliseconds = str(trailers.get("retry-after-ms", ""))
-    wait = int(milliseconds) / 1000 if milliseconds.isdecimal() else 0.0
+    wait = waited(str(trailers.get("retry-after-ms", "")), 0.001)
     text = f"{method} failed: {failure.message}"
     return TemporaryError(f"{text} ({detail.code})" if detail.code else text, wait)
 
@@ -159,7 +164,7 @@ class Gateway:
         try:
             self._call("AbortUpload", request, messages.AbortUploadResponse)
         except GatewayError as error:
-            if error.code != "DATA_GATEWAY_UPLOAD_NOT_FOUND":
+            if error.code not in UNKNOWN_UPLOAD_CODES:
                 raise
 
     def complete(self, request: Message) -> str:

@@ -71,8 +71,7 @@ class StateFile:
         self.path = folder.states / f"{self._name}.json"
 
     def read(self) -> UploadState | None:
-        value = files.read_json(self.path)
-        return None if value is None else UploadState.from_json(value, self.path)
+        return self.read_at(self.path)
 
     def write(self, state: UploadState) -> None:
         files.write_json(self.path, state.to_json())
@@ -102,11 +101,15 @@ class StateFile:
             os.close(descriptor)
 
     @staticmethod
-    def unfinished(folder: DeviceFolder) -> list[UploadState]:
-        """Returns the states of all unfinished uploads."""
-        paths = sorted(folder.states.glob("*.json")) if folder.states.is_dir() else []
-        states = [(path, files.read_json(path)) for path in paths if not path.name.startswith(".")]
-        return [UploadState.from_json(value, path) for path, value in states if value is not None]
+    def paths(folder: DeviceFolder) -> list[Path]:
+        """Returns the files of all unfinished uploads."""
+        return sorted(path for path in folder.states.glob("*.json") if not path.name.startswith("."))
+
+    @staticmethod
+    def read_at(path: Path) -> UploadState | None:
+        """Returns the state in a file; `None` if another process has removed it."""
+        value = files.read_json(path)
+        return None if value is None else UploadState.from_json(value, path)
 
 
 def _locked(path: Path, how: int) -> int:
@@ -121,6 +124,9 @@ def _locked(path: Path, how: int) -> int:
         except BlockingIOError as error:
             os.close(descriptor)
             raise BusyError("another process is uploading it") from error
+        except OSError as error:
+            os.close(descriptor)
+            raise FolderError(f"cannot lock {path}: {error.strerror}") from error
         with contextlib.suppress(FileNotFoundError):
             if os.stat(path).st_ino == os.fstat(descriptor).st_ino:
                 return descriptor

@@ -41,13 +41,20 @@ class Retrying:
             except TemporaryError as error:
                 failures += 1
                 deadline = deadline or time.monotonic() + self._retry_for
-                wait = max(error.retry_after, _backoff(failures))
+                # A server that asks for a day must not stop the upload for a day.
+                wait = max(min(error.retry_after, max(_LONGEST_WAIT, self._retry_for)), _backoff(failures))
                 is_over = time.monotonic() + wait > deadline
                 if is_over and (self._retry_for < _LONG or failures >= _FEWEST_ATTEMPTS):
                     raise UnreachableError(f"{error}; try again later") from error
                 if self._waiting is not None:
                     self._waiting(str(error), wait)
                 time.sleep(wait)
+
+
+def waited(text: str, unit: float = 1.0) -> float:
+    """Returns the wait in seconds that a server names as a number of units; 0 without a number."""
+    # More digits mean a longer wait than any that is made.
+    return int(text[:12]) * unit if text.isascii() and text.isdecimal() else 0.0
 
 
 def _backoff(failures: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import unicodedata
@@ -45,6 +46,8 @@ class Source:
             status = os.stat(text)
         except UnicodeEncodeError as error:
             raise SourceError(f"cannot read {text.encode(errors='replace').decode()}: its name is not UTF-8") from error
+        except ValueError as error:
+            raise SourceError(f"cannot read {text!r}: {error}") from error
         except OSError as error:
             raise SourceError(f"cannot read {text}: {error.strerror}") from error
         if not stat.S_ISREG(status.st_mode):
@@ -65,6 +68,21 @@ class Source:
         if self.size != later.st_size:
             return f"changed from {self.size} to {later.st_size} bytes"
         return None if self.modified == later.st_mtime_ns else "was modified"
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether the file was removed; one whose disk is not mounted, or that cannot be looked for, was not."""
+        folder = self.path
+        try:
+            while True:
+                with contextlib.suppress(FileNotFoundError):
+                    found = os.lstat(folder) if folder == self.path else os.stat(folder)
+                    return folder != self.path and found.st_dev == self.device
+                if folder == os.sep:
+                    return False
+                folder = os.path.dirname(folder)
+        except OSError:
+            return False
 
     def is_same_version(self, later: Source) -> bool:
         return (self.size, self.modified, self.inode) == (later.size, later.modified, later.inode)

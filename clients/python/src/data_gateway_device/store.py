@@ -12,14 +12,15 @@ import ipaddress
 import os
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Callable
 from urllib.parse import quote, urlsplit
 from xml.etree import ElementTree
 
-from .errors import ProtocolError, StoreError
-from .retries import TemporaryError
+from . import connections
+from .errors import ProtocolError, SourceError, StoreError
+from .retries import TemporaryError, waited
 from .tls import Authorities
 
 #: The time without a byte after which a connection has failed, in seconds.
@@ -39,36 +40,44 @@ class Credentials:
     endpoint: str
     object_key: str
     access_key_id: str
-    secret: str
-    token: str
+    secret: str = field(repr=False)
+    token: str = field(repr=False)
     region: str
     expires_at: int
     part_size: int
+
+    def is_same_place(self, other: Credentials) -> bool:
+        place = (self.endpoint, self.bucket, self.object_key, self.region)
+        return place == (other.endpoint, other.bucket, other.object_key, other.region)
 
 
 @dataclass(frozen=True)
 class Piece:
     """A range of a file."""
 
+    path: str
     descriptor: int
     start: int
     size: int
 
-    def blocks(self, name: str) -> Iterator[bytes]:
-        """Returns the bytes in blocks; raises EOFError if the file ends before."""
+    def blocks(self) -> Iterator[bytes]:
+        """Returns the bytes in blocks; raises EOFError if the file ends before, and SourceError if it cannot be read."""
         position, end = self.start, self.start + self.size
         while position < end:
-            block = os.pread(self.descriptor, min(_BLOCK, end - position), position)
+            try:
+                block = os.pread(self.descriptor, min(_BLOCK, end - position), position)
+            except OSError as error:
+                raise SourceError(f"cannot read {self.path} at byte {position}: {error.strerror}") from error
             if not block:
-                raise EOFError(name)
+                raise EOFError(self.path)
             position += len(block)
             yield block
 
-    def md5(self, name: str) -> str:
-        digest = _md5()
-        for block in self.blocks(name):
+    def md5(self) -> bytes:
+        digest = md5()
+        for block in self.blocks():
             digest.update(block)
-        return digest.hexdigest()
+        return digest.digest()
 
 
 @dataclass(frozen=True)
@@ -101,12 +110,9 @@ class Response:
     sent_md5: str = ""
 
 
-def _md5() -> hashlib._Hash:
+def md5(data: bytes = b"") -> hashlib._Hash:
     # Not for security, which systems in FIPS mode need to know.
-    try:
-        return hashlib.md5(usedforsecurity=False)
-    except TypeError:  # pragma: no cover
-        return hashlib.md5()
+    return hashlib.md5(data, usedforsecurity=False)
 
 
 def signature(credentials: Credentials, request: Request, headers: Mapping[str, str], date: str) -> str:
@@ -205,7 +211,10 @@ class Store:
             if error.status == 404:
                 return None
             raise
-        return int(response.headers.get("content-length", "0")), response.headers.get("etag", "")
+        length = response.headers.get("content-length", "")
+        if not length.isdecimal():
+            raise ProtocolError("the object store returned an object without its size")
+        return int(length), response.headers.get("etag", "")
 
     # Requests
 
@@ -234,6 +243,9 @@ class Store:
             self.close()
             reason = str(error) or type(error).__name__
             raise TemporaryError(f"{request.operation} failed: {reason}") from error
+        except _CallerError as error:
+            self.close()
+            raise error.reason from None
         except BaseException:
             # A request that was not finished leaves a connection of no use.
             self.close()
@@ -248,8 +260,9 @@ class Store:
             connection.putheader(name, value)
         if request.method in ("PUT", "POST"):
             connection.putheader("content-length", str(length))
-        connection.endheaders(request.body or None)
-        sent_md5 = "" if request.piece is None else self._send(connection, request, request.piece)
+        connection.endheaders()
+        sent_md5 = self._send(connection, request)
+        connections.wait_until_sent(connection.sock, _TIMEOUT)
         reply = connection.getresponse()
         body = reply.read(_MAXIMUM_RESPONSE + 1)
         if len(body) > _MAXIMUM_RESPONSE:
@@ -261,28 +274,49 @@ class Store:
             raise _refusal(request.operation, reply.status, fields, body)
         return Response(fields, body, sent_md5)
 
-    def _send(self, connection: http.client.HTTPConnection, request: Request, piece: Piece) -> str:
-        """Sends the bytes, and returns their MD5."""
-        digest = _md5()
-        try:
-            for block in piece.blocks(request.operation):
-                digest.update(block)
-                connection.send(block)
-                self._sent(len(block))
-        except (BrokenPipeError, ConnectionResetError):
-            # The store may have refused the request before it read the body.
-            with contextlib.suppress(OSError, http.client.HTTPException):
-                reply = connection.getresponse()
-                fields = {name.lower(): value for name, value in reply.getheaders()}
-                raise _refusal(request.operation, reply.status, fields, reply.read(_MAXIMUM_RESPONSE)) from None
-            raise
+    def _send(self, connection: http.client.HTTPConnection, request: Request) -> str:
+        """Sends the body; returns the MD5 of a piece."""
+        if request.piece is None:
+            for _ in self._moved(connection, request, request.body):
+                pass
+            return ""
+        digest = md5()
+        for block in request.piece.blocks():
+            digest.update(block)
+            for count in self._moved(connection, request, block):
+                try:
+                    self._sent(count)
+                except OSError as error:
+                    raise _CallerError(error) from error
         return digest.hexdigest()
+
+    def _moved(self, connection: http.client.HTTPConnection, request: Request, block: bytes) -> Iterator[int]:
+        """Sends a block; returns the number of bytes of each step, for which the timeout counts anew."""
+        rest = memoryview(block)
+        while rest:
+            # The store may refuse the request before it has read the body, and not read on.
+            if connections.is_answered(connection.sock):
+                raise self._early_refusal(connection, request)
+            try:
+                count = connection.sock.send(rest)
+            except (BrokenPipeError, ConnectionResetError) as error:
+                with contextlib.suppress(OSError, http.client.HTTPException):
+                    raise self._early_refusal(connection, request) from None
+                raise error
+            rest = rest[count:]
+            yield count
+
+    @staticmethod
+    def _early_refusal(connection: http.client.HTTPConnection, request: Request) -> Exception:
+        reply = connection.getresponse()
+        fields = {name.lower(): value for name, value in reply.getheaders()}
+        return _refusal(request.operation, reply.status, fields, reply.read(_MAXIMUM_RESPONSE))
 
     def _signed(self, request: Request) -> tuple[str, dict[str, str]]:
         """Returns the path with the query, and the headers."""
         credentials = self.credentials
         is_by_path = _is_by_path(self._host)
-        host = self._host if is_by_path else f"{credentials.bucket}.{self._host}"
+        host = f"[{self._host}]" if ":" in self._host else self._host_name()
         path = f"/{credentials.bucket}/{credentials.object_key}" if is_by_path else f"/{credentials.object_key}"
         query = "&".join(
             quote(name, safe=_SAFE) + (f"={quote(value, safe=_SAFE)}" if value else "")
@@ -301,16 +335,26 @@ class Store:
         headers["authorization"] = signature(credentials, request, headers, date)
         return quote(path, safe=_SAFE + "/") + (f"?{query}" if query else ""), headers
 
+    def _host_name(self) -> str:
+        return self._host if _is_by_path(self._host) else f"{self.credentials.bucket}.{self._host}"
+
     def _connected(self) -> http.client.HTTPConnection:
         if self._connection is None:
-            is_by_path = _is_by_path(self._host)
-            host = self._host if is_by_path else f"{self.credentials.bucket}.{self._host}"
+            host = self._host_name()
             if self._scheme == "https":
                 context = self._authorities.context()
                 self._connection = http.client.HTTPSConnection(host, self._port, timeout=_TIMEOUT, context=context)
             else:
                 self._connection = http.client.HTTPConnection(host, self._port, timeout=_TIMEOUT)
         return self._connection
+
+
+class _CallerError(Exception):
+    """The caller's function failed with an error that is not one of the connection."""
+
+    def __init__(self, reason: OSError):
+        super().__init__(str(reason))
+        self.reason = reason
 
 
 class _SkewedClockError(Exception):
@@ -333,12 +377,8 @@ def _refusal(operation: str, status: int, fields: Mapping[str, str], body: bytes
         with contextlib.suppress(TypeError, ValueError):
             return _SkewedClockError(refusal, parsedate_to_datetime(fields["date"]).timestamp())
     if code in ("BadDigest", "InvalidDigest") or status in (408, 429) or (status >= 500 and status != 501):
-        return TemporaryError(str(refusal), _seconds(fields.get("retry-after", "")))
+        return TemporaryError(str(refusal), waited(fields.get("retry-after", "")))
     return refusal
-
-
-def _seconds(text: str) -> float:
-    return float(text) if text.isdecimal() else 0.0
 
 
 def _parts(endpoint: str) -> tuple[str, str, int | None]:
@@ -401,6 +441,4 @@ def _number(element: ElementTree.Element, name: str) -> int:
 
 
 def _digest(body: bytes) -> bytes:
-    digest = _md5()
-    digest.update(body)
-    return digest.digest()
+    return md5(body).digest()

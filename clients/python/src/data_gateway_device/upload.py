@@ -11,12 +11,12 @@ from typing import Any, Callable, NoReturn, TypeVar
 
 from . import messages
 from .errors import FileChangedError, GatewayError, ProtocolError, SourceError, StoreError, UploadAbortedError
-from .gateway import Gateway, stale_at
+from .gateway import UNKNOWN_UPLOAD_CODES, Gateway, stale_at
 from .messages import Message
 from .records import DeliveredFiles, StateFile, UploadState
 from .retries import Retrying
 from .source import FILE_NAME_TAG, Source
-from .store import Credentials, Piece, Store
+from .store import Credentials, Piece, Store, md5
 from .tls import Authorities
 
 Result = TypeVar("Result")
@@ -34,6 +34,9 @@ _CREDENTIAL_CODES = (
     "RequestTimeTooSkewed",
     "AccessDenied",
 )
+
+#: The codes of the store with which it refuses the bytes or their properties, whenever they are sent.
+_CONTENT_CODES = ("EntityTooLarge", "EntityTooSmall", "InvalidArgument")
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,8 @@ class UploadRun:
         #: The bytes of acknowledged parts, and those of the present part that were sent.
         self._stored, self._sending = 0, 0
         self._recoveries = 0
+        #: Whether CompleteUpload refused the object, and whether the store does not have the upload in parts.
+        self._was_refused = self._is_lost = False
 
     def run(self, source: Source, tags: dict[str, str]) -> UploadResult:
         """Uploads the file, unless the gateway has it already."""
@@ -101,23 +106,33 @@ class UploadRun:
             self._finish_earlier(state)
             state = None
         is_resumed = state is not None
-        state = UploadState.new(source, tags) if state is None else replace(state, source=source)
+        if state is None:
+            state = UploadState.new(source, tags)
+        else:
+            # Another program may have written bytes since: which ones the store has is not known before they are compared.
+            state = replace(state, source=replace(source, changed=state.source.changed))
         self._file.write(state)
         self._services.event("continued" if is_resumed else "begun", {"path": source.path, "size_bytes": source.size})
-        return self._finish(state, is_resumed)
+        return self._finish(state, source, tags, is_resumed)
 
     def finish_removed(self, state: UploadState) -> UploadResult:
         """Completes the upload of a file that was removed if all its bytes are stored, else aborts it."""
         if state.upload_id:
             reply = self._recovery(state)
             if reply is not None and reply.next_action == messages.COMPLETE_ONLY:
-                return self._complete(_stored(state, reply))
+                return self._complete_removed(_stored(state, reply))
         self._abort(state, "the file was removed")
         path = state.source.path
         raise SourceError(f"{path} was removed before it was uploaded, and its upload was aborted")
 
-    def _finish(self, state: UploadState, is_resumed: bool) -> UploadResult:
-        """Repeats the steps, each time as the gateway decides, until the upload is complete."""
+    def _complete_removed(self, state: UploadState) -> UploadResult:
+        try:
+            return self._complete(state)
+        except _StartOver as reason:
+            raise reason.__cause__ or ProtocolError(str(reason)) from None
+
+    def _finish(self, state: UploadState, source: Source, tags: dict[str, str], is_resumed: bool) -> UploadResult:
+        """Repeats the steps, each time as the gateway decides, until the upload of the source is complete."""
         try:
             while True:
                 try:
@@ -125,16 +140,56 @@ class UploadRun:
                         state = self._recovered(state)
                     if not state.upload_id:
                         state = self._created(state)
-                    if not state.is_stored:
+                    was_stored = state.is_stored
+                    if not was_stored:
                         state = self._sent(state, is_resumed)
-                    return self._complete(state)
+                    compared = self._compared(state)
+                    if compared is not None:
+                        return self._complete(compared)
+                    if not was_stored:
+                        self._refuse_change(state, "was modified")
+                    # An earlier run stored an earlier version: both are uploaded.
+                    self._complete(state)
+                    state, is_resumed = UploadState.new(source, tags), False
+                    self._file.write(state)
                 except _StartOver as reason:
                     self._count_recovery(reason)
                     state, is_resumed = self._file.read() or state, True
+        except GatewayError as error:
+            if error.status == "INVALID_ARGUMENT":
+                # The gateway never accepts it with these tags, which an unfinished upload would keep.
+                self._abort(state, "the gateway refused it")
+            raise
+        except StoreError as error:
+            if error.code in _CONTENT_CODES:
+                self._abort(state, "the object store refused it")
+            raise
         finally:
             if self._store is not None:
                 self._store.close()
                 self._store = None
+
+    def _compared(self, state: UploadState) -> UploadState | None:
+        """Returns the state if the object that the store has consists of the file's bytes, else `None`.
+
+        They are read only if the file's ctime differs, which no program can set. It differs as well if only the status of
+        the file changed, so that the bytes decide.
+        """
+        try:
+            status = os.stat(state.source.path)
+        except OSError:
+            # The file is not needed any more.
+            return state
+        if state.source.changed == status.st_ctime_ns:
+            return state
+        try:
+            with _opened(state.source.path) as descriptor:
+                digests = [piece.md5() for piece in _pieces(state, descriptor)]
+        except EOFError:
+            return None
+        if not _is_etag_of(digests, state):
+            return None
+        return replace(state, source=replace(state.source, changed=status.st_ctime_ns))
 
     def _count_recovery(self, reason: _StartOver) -> None:
         self._recoveries += 1
@@ -154,7 +209,7 @@ class UploadRun:
         try:
             reply = self._gateway.create(hints, state.restart_from)
         except GatewayError as error:
-            if error.code not in ("DATA_GATEWAY_UPLOAD_NOT_REFRESHABLE", "DATA_GATEWAY_UPLOAD_NOT_FOUND"):
+            if error.code not in ("DATA_GATEWAY_UPLOAD_NOT_REFRESHABLE", *UNKNOWN_UPLOAD_CODES):
                 raise
             # The upload of this idempotency key has ended, or the replaced one is not known any more.
             self._file.write(UploadState.new(source, state.tags))
@@ -173,11 +228,11 @@ class UploadRun:
         return state
 
     def _recovery(self, state: UploadState) -> Message | None:
-        """Returns the reply of GetUploadRecovery; `None` if the gateway does not know the upload."""
+        """Returns the reply of GetUploadRecovery; `None` if the gateway knows no such upload of this device."""
         try:
             return self._gateway.recovery(state.logical_id)
         except GatewayError as error:
-            if error.code != "DATA_GATEWAY_UPLOAD_NOT_FOUND":
+            if error.code not in UNKNOWN_UPLOAD_CODES:
                 raise
             return None
 
@@ -192,15 +247,20 @@ class UploadRun:
             raise UploadAbortedError(f"the upload of {state.source.path} was aborted at the gateway: {reason}")
         elif reply.next_action == messages.COMPLETE_ONLY:
             following = _stored(state, reply)
-        elif reply.next_action == messages.CONTINUE and reply.current_upload_id == state.upload_id:
-            following = replace(state, etag="", part_count=0)
+        elif reply.next_action == messages.CONTINUE and self._is_continued(state, reply):
+            following = replace(state, etag="", part_count=0, multipart_id="" if self._is_lost else state.multipart_id)
         elif reply.next_action in (messages.CONTINUE, messages.RESTART):
             following = state.restarted(reply.current_upload_id or state.upload_id)
             self._services.event("restarted", {"path": state.source.path})
         else:
             raise ProtocolError(f"the gateway returned the unknown recovery action {reply.next_action}")
+        self._was_refused = self._is_lost = False
         self._file.write(following)
         return following
+
+    def _is_continued(self, state: UploadState, reply: Message) -> bool:
+        """Whether the attempt continues; what CompleteUpload refused with another attempt's bytes does not."""
+        return reply.current_upload_id in ("", state.upload_id) and not self._was_refused
 
     def _complete(self, state: UploadState) -> UploadResult:
         source = state.source
@@ -216,6 +276,7 @@ class UploadRun:
             file_id = self._gateway.complete(request)
         except GatewayError as error:
             if error.status in ("FAILED_PRECONDITION", "NOT_FOUND") and self._recoveries < _MOST_RECOVERIES:
+                self._was_refused = error.status == "FAILED_PRECONDITION"
                 raise _StartOver(str(error)) from error
             raise
         self._services.delivered.add(source, file_id)
@@ -261,7 +322,7 @@ class UploadRun:
         )
         if credentials.part_size < 1:
             raise ProtocolError(f"the gateway returned a part size of {credentials.part_size} bytes")
-        if self._store is None or self._store.credentials.object_key != credentials.object_key:
+        if self._store is None or not self._store.credentials.is_same_place(credentials):
             if self._store is not None:
                 self._store.close()
             self._store = Store(credentials, self._services.authorities, self._on_sent)
@@ -301,6 +362,8 @@ class UploadRun:
             return self._services.retrying.run(attempt)
         except StoreError as error:
             if error.status == 404:
+                # The gateway knows whether the store lost the parts, or made the object of them.
+                self._is_lost = True
                 raise _StartOver(str(error)) from error
             raise
         except EOFError:
@@ -314,6 +377,8 @@ class UploadRun:
             self._abort(state, "the file is too large")
             raise SourceError(f"{source.path} has {source.size} bytes, more than the {limit} of {_MOST_PARTS} parts")
         with _opened(source.path) as descriptor:
+            # Before the bytes are read, so that a later change is noticed.
+            changed = os.fstat(descriptor).st_ctime_ns
             self._check_unchanged(state, descriptor)
             if source.size <= state.part_size:
                 etag, count = self._sent_whole(state, descriptor, is_resumed), 0
@@ -321,12 +386,12 @@ class UploadRun:
                 state = self._initiated(state)
                 etags = self._sent_parts(state, descriptor)
                 etag, count = self._stored_by(state, lambda store: store.join(state.multipart_id, etags)), len(etags)
-        state = replace(state, etag=etag, part_count=count)
+        state = replace(state, source=replace(source, changed=changed), etag=etag, part_count=count)
         self._file.write(state)
         return state
 
     def _sent_whole(self, state: UploadState, descriptor: int, is_resumed: bool) -> str:
-        self._stored, piece = 0, Piece(descriptor, 0, state.source.size)
+        self._stored, piece = 0, Piece(state.source.path, descriptor, 0, state.source.size)
         if is_resumed:
             stored = self._stored_by(state, lambda store: store.head())
             if stored is not None and self._is_stored(state, piece, stored):
@@ -369,7 +434,7 @@ class UploadRun:
         """Whether the store has these bytes: size and ETag, which is the MD5, are equal."""
         size, etag = stored
         try:
-            return size == piece.size and etag.strip('"').lower() == piece.md5(state.source.path)
+            return size == piece.size and etag.strip('"').lower() == piece.md5().hex()
         except EOFError:
             self._refuse_change(state, "became shorter")
 
@@ -409,15 +474,25 @@ def _stored(state: UploadState, reply: Message) -> UploadState:
     return replace(state, upload_id=upload_id, etag=reply.oss_object_etag, part_count=reply.completed_part_count)
 
 
+def _is_etag_of(digests: list[bytes], state: UploadState) -> bool:
+    """Whether the ETag is that of the file's parts: of one that was put whole its MD5, else the MD5 of their MD5s as text."""
+    if state.part_count == 0:
+        expected = md5(b"").hexdigest() if not digests else digests[0].hex()
+    else:
+        text = "".join(each.hex().upper() for each in digests)
+        expected = f"{md5(text.encode()).hexdigest()}-{state.part_count}"
+    return state.etag.strip('"').lower() == expected
+
+
 def _pieces(state: UploadState, descriptor: int) -> Iterator[Piece]:
     for start in range(0, state.source.size, state.part_size):
-        yield Piece(descriptor, start, min(state.part_size, state.source.size - start))
+        yield Piece(state.source.path, descriptor, start, min(state.part_size, state.source.size - start))
 
 
 @contextlib.contextmanager
 def _opened(path: str) -> Iterator[int]:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
         raise SourceError(f"cannot read {path}: {error.strerror}") from error
     try:
