@@ -132,9 +132,9 @@ def by_connect(gateway, row: Row, metadata: dict[str, str], protocol: str) -> Co
     return raised.value
 
 
-def test_every_service_of_the_readme_has_a_row(protos):
-    readme = (protos.parent / "README.md").read_text()
-    listed = re.search(r"(?m)^## Services\n(.*?)^## ", readme, re.DOTALL)[1]
+def test_every_service_of_the_documents_has_a_row(protos):
+    text = (protos.parent / "docs/integrators.md").read_text()
+    listed = re.search(r"(?m)^## Services\n(.*?)^## ", text, re.DOTALL)[1]
     assert sorted(re.findall(r"`(\w+Service)`", listed)) == sorted(row.service for row in ROWS)
 
 
