@@ -1,4 +1,6 @@
 import Basics
+import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -24,6 +26,29 @@ import Testing
         #expect(meter.secondsLeft(at: .seconds(40)) == 20)
         // Without progress, the rate falls and the remaining time grows.
         #expect(try #require(meter.rate(at: .seconds(70))) < 60)
+    }
+
+    /// The bar is drawn by a task of its own.
+    @Test func linesStandInPlaceOfTheBar() throws {
+        let written = Lock<[String]>([])
+        let write: @Sendable (String) -> Void = { text in
+            written.withLock { $0.append(text) }
+            // The other thread gets its chance between two writes.
+            usleep(0)
+        }
+        var environment = CommandEnvironment(
+            variables: [:], clock: SystemClock(), output: { (line) throws(ClientFailure) in write(line) },
+            errorOutput: write)
+        environment.terminal = write
+        let reporter = TransferReporter(environment, asJSON: false)
+        reporter.begin("a", name: "a", total: 10, done: 0)
+        let drawing = TestThread { for _ in 0..<2000 { reporter.show() } }
+        for _ in 0..<2000 { reporter.line("line") }
+        try drawing.join()
+        let all = written.withLock { $0 }
+        #expect(all.count { $0.contains("[....") } == 2000)
+        let places = all.indices.filter { all[$0] == "line" }
+        #expect(places.count == 2000 && places.allSatisfy { $0 > 0 && all[$0 - 1] == "\r\u{1B}[2K" })
     }
 
     @Test func bytesThatWereThereBeforeAreNoRate() {

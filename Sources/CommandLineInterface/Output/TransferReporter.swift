@@ -38,6 +38,8 @@ package final class TransferReporter: Sendable {
     private let isQuiet: Bool
     private let start = ContinuousClock.now
     private let state = Lock(State())
+    /// Held while something is written, so that no bar is drawn between the removal of the last one and the line in its place.
+    private let screen = Lock(())
 
     package init(_ environment: CommandEnvironment, asJSON: Bool, isQuiet: Bool = false) {
         self.environment = environment
@@ -87,7 +89,15 @@ package final class TransferReporter: Sendable {
             $0.attempts[key] = nil
             $0.total?.ended += 1
         }
-        if !asJSON { environment.terminal?(Self.clearLine) }
+        if !asJSON { inPlaceOfBar {} }
+    }
+
+    /// Removes the bar, and writes something in its place.
+    private func inPlaceOfBar(_ write: () -> Void) {
+        screen.withLock { _ in
+            environment.terminal?(Self.clearLine)
+            write()
+        }
     }
 
     /// Counts an expected file that need not be transferred.
@@ -109,15 +119,13 @@ package final class TransferReporter: Sendable {
     /// Writes a line for people; nothing with `--json`.
     package func line(_ text: String) {
         guard !asJSON, !isQuiet else { return }
-        environment.terminal?(Self.clearLine)
-        try? environment.output(TextLayout.printable(text))
+        inPlaceOfBar { try? environment.output(TextLayout.printable(text)) }
     }
 
     /// Writes a warning for people; nothing with `--json`.
     package func warning(_ text: String) {
         guard !asJSON, !isQuiet else { return }
-        environment.terminal?(Self.clearLine)
-        environment.errorOutput("data-gateway: \(TextLayout.printable(text))")
+        inPlaceOfBar { environment.errorOutput("data-gateway: \(TextLayout.printable(text))") }
     }
 
     /// Writes that a step of a transfer failed and is tried again.
@@ -136,8 +144,7 @@ package final class TransferReporter: Sendable {
     /// Repeats the errors of a batch at its end, where they are seen; not with `--quiet`, which writes nothing else.
     package func list(_ failed: FailedFiles) {
         guard !asJSON, !isQuiet, failed.count > 0 else { return }
-        environment.terminal?(Self.clearLine)
-        for line in failed.lines { environment.errorOutput(line) }
+        inPlaceOfBar { for line in failed.lines { environment.errorOutput(line) } }
     }
 
     /// Reports an error of a file, as an event and on standard error.
@@ -159,8 +166,11 @@ package final class TransferReporter: Sendable {
 
     /// Writes an error to standard error, as other commands do.
     package func fail(_ failure: ClientFailure) -> ExitCode {
-        if !asJSON { environment.terminal?(Self.clearLine) }
-        environment.report(failure, asJSON: asJSON)
+        if asJSON {
+            environment.report(failure, asJSON: true)
+        } else {
+            inPlaceOfBar { environment.report(failure, asJSON: false) }
+        }
         return failure.exitCode
     }
 
@@ -174,7 +184,8 @@ package final class TransferReporter: Sendable {
         return try await body()
     }
 
-    private func show() {
+    /// Shows the progress once.
+    func show() {
         let (state, now) = (state.withLock { $0 }, now)
         let moving = state.moving.values.sorted { $0.name < $1.name }
         if asJSON {
@@ -197,8 +208,8 @@ package final class TransferReporter: Sendable {
         // The last column is not used: some terminals wrap the line after it.
         let width = environment.terminalWidth() - 1
         let prefix = isWaiting ? "trying again: " : ""
-        environment.terminal?(
-            Self.clearLine + ProgressLine.text(name, meter, prefix: prefix, at: now, width: width))
+        let bar = ProgressLine.text(name, meter, prefix: prefix, at: now, width: width)
+        screen.withLock { _ in environment.terminal?(Self.clearLine + bar) }
     }
 
     private func progress(_ event: String, _ what: [(String, JSONValue)], _ meter: TransferMeter, at now: Duration) {
