@@ -23,8 +23,8 @@ package final class CallTurns: @unchecked Sendable {  // state belongs to its lo
     private var shared: [WorkOwner: Lane] = [:]
     /// The number of shared lanes at which idle ones are removed.
     private var limit = TurnTree.keptOwners
-    /// The lane of work that belongs to the gateway itself.
-    package private(set) lazy var gateway = Lane(self, of: tree.gateway)
+    /// The lane of the gateway's own work, which keeps this until ``stop()``; `nil` = there was no such work.
+    private var ownLane: Lane?
     /// The end of the current turn, at which work pauses that would continue by itself.
     package private(set) var end: UInt64 = .max
     /// The number of tasks that are kept without a call, over all lanes.
@@ -33,6 +33,14 @@ package final class CallTurns: @unchecked Sendable {  // state belongs to its lo
     /// - Parameter loop: the loop, which owns this until it stops. Lanes may outlive the loop's end, and need it to know that.
     package init(of loop: any CallLoop) {
         self.loop = loop
+    }
+
+    /// The lane of work that belongs to the gateway itself.
+    package var gateway: Lane {
+        if let ownLane { return ownLane }
+        let lane = Lane(self, of: tree.gateway)
+        ownLane = lane
+        return lane
     }
 
     /// Whether lanes have work.
@@ -116,7 +124,8 @@ package final class CallTurns: @unchecked Sendable {  // state belongs to its lo
     package func stop() {
         for lane in shared.values { lane.end() }
         shared = [:]
-        gateway.end()
+        ownLane?.end()
         run(from: loop.now, until: .max)
+        ownLane = nil
     }
 }

@@ -13,6 +13,23 @@ import Testing
         loop.run { Issue.record("the loop has ended") }
     }
 
+    /// Its lanes, and the tasks that are kept in them, refer to it.
+    @Test func stoppedLoopIsReleased() async throws {
+        let ended = Ended()
+        do {
+            let loop = EventLoop(name: "test")
+            await Task(executorPreference: loop) { await Task.yield() }.value
+            loop.stop()
+            ended.loop = loop
+        }
+        // Its thread still holds it for a moment.
+        try waitUntil { ended.loop == nil }
+    }
+
+    private final class Ended {
+        weak var loop: EventLoop?
+    }
+
     @Test func itsTimersAreMadeOnItsOwnThreadOnly() async {
         await withCheckedContinuation { continuation in
             let loop = EventLoop(name: "test")
