@@ -60,7 +60,7 @@ dist: deps venv ## Build all files of a version, with tarballs and a container i
 apt-repository: deps ## Add the packages of `make dist` to a signed apt repository in .build/apt
 	@scripts/apt-repository $(PACKAGES)
 
-package-test: build venv ## Build the package and test it in a minimal Debian (needs root)
+package-test: build venv ## Build all files of a version and test them in minimal Debians (needs root)
 	@scripts/package-test
 
 docs: deps ## Build the libraries' documentation from their comments, with warnings as errors, in .build/documentation

@@ -39,6 +39,7 @@ def pytest_addoption(parser):
         help="the gateway to test (default: the debug build)",
     )
     parser.addoption("--package", type=Path, help="the Debian package to test (default: one of --binary)")
+    parser.addoption("--files", type=Path, help="the folder of a version's files to test (default: none)")
     parser.addoption("--device-package", type=Path, help="the Debian package of a device to test (default: built)")
     parser.addoption("--screenshots", type=Path, help="folder for screenshots of the console's pages (default: none)")
     parser.addoption("--pictures", type=Path, help="folder for the pictures of docs/console.md (default: none)")

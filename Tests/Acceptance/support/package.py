@@ -73,14 +73,21 @@ class Folder:
         return gateway
 
 
-def bare_debian(path: Path, dependencies: list[str]) -> Path:
-    """Fills a folder with a minimal Debian and these packages, from apt's mirror."""
+def bare_debian(path: Path, dependencies: list[str], version: str | None = None) -> Path:
+    """Fills a folder with a minimal Debian and these packages, from apt's mirror; by default of this machine's version."""
     release = dict(line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line)
     codename = release["VERSION_CODENAME"].strip('"')
     targets = run("apt-get", "indextargets", "--format", "$(SITE) $(RELEASE)", "Created-By: Packages").splitlines()
     mirror = next(site for site, name in map(str.split, targets) if name == codename)
     proxy = run("apt-config", "shell", "proxy", "Acquire::http::Proxy").strip().removeprefix("proxy=").strip("'")
-    command = ["debootstrap", "--variant=minbase", f"--include={','.join(dependencies)}", codename, path, mirror]
+    command = [
+        "debootstrap",
+        "--variant=minbase",
+        f"--include={','.join(dependencies)}",
+        version or codename,
+        path,
+        mirror,
+    ]
     run(*command, env=os.environ | ({"http_proxy": proxy} if proxy else {}))
     return path
 
