@@ -74,15 +74,17 @@ enum ZipScene {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("zip-\(UUID().uuidString).zip").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         if !archive.isEmpty { try Data(archive).write(to: URL(fileURLWithPath: path)) }
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", "import sys, zipfile\npath = sys.argv[1]\n" + program, path]
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw ZipError.malformed("Python failed: \(text)") }
+        // Foundation's Process reads beyond a folder's entries in a process with many open files.
+        let script = path + ".py"
+        defer { try? FileManager.default.removeItem(atPath: script) }
+        try Data("import sys, zipfile\npath = sys.argv[1]\n\(program)".utf8).write(to: URL(fileURLWithPath: script))
+        guard let stream = popen("python3 '\(script)' '\(path)'", "re") else {
+            throw ZipError.malformed("Python cannot be run")
+        }
+        var bytes: [UInt8] = []
+        while case let byte = getc(stream), byte != EOF { bytes.append(UInt8(byte)) }
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard pclose(stream) == 0 else { throw ZipError.malformed("Python failed: \(text)") }
         return (text, FileManager.default.contents(atPath: path).map { Array($0) } ?? [])
     }
 }
