@@ -16,6 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMON_LICENSES = Path("/usr/share/common-licenses")
+#: What every supported system has: glibc, libgcc and libstdc++.
+OF_THE_SYSTEM = re.compile(r"(lib(c|m|dl|rt|util|pthread|resolv|gcc_s|stdc\+\+)|ld-linux-[\w-]+)\.so\.\d+")
 EXCEPTION = "Apache-2.0 WITH Swift-exception"
 
 
