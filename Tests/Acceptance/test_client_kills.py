@@ -30,7 +30,7 @@ def test_kills_of_either_side_lose_no_upload(binary, gateway_with, login, is_ful
             time.sleep(chance.random() * 0.5)
             killed += 1
             if chance.random() < 0.3:
-                restart(network)
+                network.restart()
             else:
                 client.kill()
             client.communicate(timeout=WAIT_SECONDS)
@@ -41,12 +41,3 @@ def test_kills_of_either_side_lose_no_upload(binary, gateway_with, login, is_ful
         assert device.journals == []
     network.close()
     assert sorted(each.size_bytes for each in user.list_all(page_size=1000)) == sorted(sizes), f"seed {SEED}"
-
-
-def restart(network: Network) -> None:
-    """Kills and restarts the gateway."""
-    network.gateway.kill()
-    for proxy in network.proxies:
-        proxy.cut()
-    network.gateway.start()
-    network.point_at(network.gateway)

@@ -300,15 +300,6 @@ def points(part_size: int) -> list[Point]:
     return found + [reply_point(f"recovery-cut-{offset}", offset) for offset in (60, 200)]
 
 
-def restart(network: Network) -> None:
-    """Kills and restarts the gateway."""
-    network.gateway.kill()
-    for proxy in network.proxies:
-        proxy.cut()
-    network.gateway.start()
-    network.point_at(network.gateway)
-
-
 def stopped(device: Device, point: Point, *arguments) -> None:
     """Runs the client until the point, and kills it there."""
     stage = Stage()
@@ -340,7 +331,7 @@ def test_upload_survives_kills_at_every_point(installed, gateway_with, login, is
         stopped(device, point, path)
         # Every fourth time, the gateway is killed as well.
         if number % 4 == 3:
-            restart(network)
+            network.restart()
     sent = network.store.bodies
     device.done("upload", path)
     (found,) = user.list_all(page_size=10)

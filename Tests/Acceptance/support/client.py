@@ -37,6 +37,14 @@ class Network:
         ):
             proxy.target = gateway.listeners[listener]
 
+    def restart(self) -> None:
+        """Kills and restarts the gateway."""
+        self.gateway.kill()
+        for proxy in self.proxies:
+            proxy.cut()
+        self.gateway.start()
+        self.point_at(self.gateway)
+
     @property
     def proxies(self) -> list[Proxy]:
         return [self.auth, self.rpc, self.device_init, self.store]
