@@ -17,6 +17,7 @@ CHANGES = (
 DIST = """dist:
 \tmkdir -p .build/dist/1.0.0
 \techo archive >.build/dist/1.0.0/data-gateway-1.0.0-linux-amd64.tar.gz
+\tgpg --batch --export "$$SIGNER" >.build/key && scripts/installer .build/key .build/dist/1.0.0
 \tcd .build/dist/1.0.0 && sha256sum data-gateway-* >SHA256SUMS && gpg --batch --yes --local-user "$$SIGNER" -ab SHA256SUMS
 """
 
@@ -175,6 +176,15 @@ def test_public_key_of_another_signer_stops_the_release(repository, tmp_path):
 def test_public_key_of_a_file_is_accepted(repository, key):
     repository.environment = repository.environment | {"DIST_PUBLIC_KEY": str(key.public)}
     assert repository.release().returncode == 0
+
+
+@pytest.mark.parametrize("name", ["SHA256SUMS", "install.sh"])
+def test_file_without_a_valid_signature_stops_the_release(repository, name):
+    repository.write("Makefile", DIST + f"\techo other >>.build/dist/1.0.0/{name}\n")
+    repository.commit()
+    done = repository.release()
+    assert done.returncode == 1 and f"wrote no .build/dist/1.0.0/{name} that the release's key signed" in done.stderr
+    assert repository.git("tag") == ""
 
 
 def test_files_of_an_earlier_run_stop_the_release(repository):
