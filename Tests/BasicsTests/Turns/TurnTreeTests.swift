@@ -25,6 +25,18 @@ import Testing
         }
     }
 
+    /// Parties refer to those that they are part of.
+    @Test func activePartiesEndWithTheirTree() {
+        weak var taker: Party?
+        do {
+            let tree = TurnTree()
+            let party = Party(tree.node(for: .user(1, of: 1)), cost: 1)
+            taker = party
+            #expect(tree.isActive)
+        }
+        #expect(taker == nil)
+    }
+
     @Test func timeCountsInsteadOfTurns() {
         let tree = TurnTree()
         let slow = Party(tree.node(for: .user(1, of: 1)), cost: 240)

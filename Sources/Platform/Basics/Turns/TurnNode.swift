@@ -95,6 +95,16 @@ package final class TurnNode {
         child.hasGuarantee ? nanoseconds / UInt64(max(1, active.count / 9)) : nanoseconds
     }
 
+    /// Removes all parties within this one, which refer to it.
+    fileprivate func removeAll() {
+        for node in active {
+            node.position = -1
+            node.taker = nil
+            node.removeAll()
+        }
+        active = []
+    }
+
     // MARK: The heap
 
     /// A party that becomes active comes before those that have used as much, which were served already.
@@ -176,6 +186,10 @@ package final class TurnTree {
 
     package init() {
         gateway = TurnNode(in: root, hasGuarantee: true)
+    }
+
+    deinit {
+        root.removeAll()
     }
 
     /// The one whose turn is next; `nil` if nobody is active.
