@@ -265,6 +265,10 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
             // Lanes may outlive the loop, and keep it until then.
             lanes?.stop()
             lanes = nil
+            // What would have been done later refers to its connection, and so to the loop.
+            timers = TimerHeap()
+            actions = FIFOQueue()
+            unflushed = []
             handles.close()
         }
         thread.stopped.wait()

@@ -13,12 +13,13 @@ import Testing
         loop.run { Issue.record("the loop has ended") }
     }
 
-    /// Its lanes, and the tasks that are kept in them, refer to it.
+    /// Its lanes, the tasks that are kept in them, and timers that are not due refer to it.
     @Test func stoppedLoopIsReleased() async throws {
         let ended = Ended()
         do {
             let loop = EventLoop(name: "test")
             await Task(executorPreference: loop) { await Task.yield() }.value
+            loop.run { _ = loop.schedule(at: .max) { loop.preconditionCurrent() } }
             loop.stop()
             ended.loop = loop
         }
