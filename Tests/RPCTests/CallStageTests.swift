@@ -4,12 +4,16 @@ import Testing
 
 @testable import RPC
 
-@Suite(.timeLimited) struct CallStageTests {
+@Suite(.timeLimited) final class CallStageTests {
     private let loop = StillLoop()
     private let lane: Lane
 
     init() {
         lane = loop.turns.gateway
+    }
+
+    deinit {
+        loop.stop()
     }
 
     private func queued() -> CallStage {

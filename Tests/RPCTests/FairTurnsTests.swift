@@ -17,11 +17,11 @@ import Wire
 
     /// The tokens `ORGANIZATION/USER` are valid; without a token a caller stays unknown.
     private struct Tokens: Admission {
-        let scene: Scene
+        let work: Work
 
         func admit(_ context: CallContext) async throws(RPCError) {
             let token = context.metadata["authorization"]
-            scene.step("admit \(token ?? "stranger from \(context.peer.host)")")
+            work.step("admit \(token ?? "stranger from \(context.peer.host)")")
             guard let token else { return }
             let parts = token.split(separator: "/")
             guard parts.count == 2, let organization = Int64(parts[0]) else {
@@ -31,43 +31,70 @@ import Wire
         }
     }
 
-    /// A server on a loop whose time is what its handlers take. Used by the test's thread only.
-    private final class Scene: @unchecked Sendable {  // used by one thread
+    /// The steps of handlers and admissions, which take a loop's time. Used by the test's thread only.
+    private final class Work: @unchecked Sendable {  // used by one thread
         let loop = StillLoop()
         private(set) var steps: [String] = []
         private var waiting: UnsafeContinuation<Void, Never>?
-        private(set) lazy var server = makeServer()
-
-        init() {
-            loop.hold()
-        }
-
-        deinit {
-            loop.stop()
-        }
 
         func step(_ name: String) {
             steps.append(name)
             loop.now += cost
         }
 
-        private func makeServer() -> RPCServer {
-            var router = Router()
-            router.add(method) { [unowned self] (request: HealthCheckRequest, _) -> HealthCheckRequest in
-                step(request.service)
-                if request.service == "other" {
-                    for hop in 1...5 {
-                        await withUnsafeContinuation { waiting = $0 }
-                        step("other \(hop)")
-                    }
+        func handle(_ request: HealthCheckRequest) async -> HealthCheckRequest {
+            step(request.service)
+            if request.service == "other" {
+                for hop in 1...5 {
+                    await withUnsafeContinuation { waiting = $0 }
+                    step("other \(hop)")
                 }
-                return request
             }
-            let proxies = TrustedProxies(["10.0.0.0/8"].compactMap(AddressRange.init))
-            return RPCServer(router: router, interceptors: [proxies, Tokens(scene: self)])
+            return request
         }
 
-        func client(from host: String = "192.0.2.1") -> RawClient { RawClient(server, from: host, on: loop) }
+        /// Lets the other caller's handler continue, like the database's writer.
+        ///
+        /// - Returns: whether it waited.
+        @discardableResult
+        func resume() -> Bool {
+            let waiting = waiting.take()
+            waiting?.resume()
+            return waiting != nil
+        }
+    }
+
+    /// A server on a loop whose time is what its handlers take. Used by the test's thread only.
+    private final class Scene {
+        private let work = Work()
+        private let server: RPCServer
+        private var connections: [ServerConnection] = []
+
+        init() {
+            var router = Router()
+            router.add(method) { [work] (request: HealthCheckRequest, _) in await work.handle(request) }
+            let proxies = TrustedProxies(["10.0.0.0/8"].compactMap(AddressRange.init))
+            server = RPCServer(router: router, interceptors: [proxies, Tokens(work: work)])
+            loop.hold()
+        }
+
+        /// Ends the calls in progress, whose tasks would keep everything.
+        deinit {
+            for connection in connections { connection.connectionLost(nil) }
+            while work.resume() || loop.turns.hasWork { loop.runTurn() }
+            loop.stop()
+        }
+
+        var loop: StillLoop { work.loop }
+        var steps: [String] { work.steps }
+
+        func resume() { work.resume() }
+
+        func client(from host: String = "192.0.2.1") -> RawClient {
+            let client = RawClient(server, from: host, on: loop)
+            connections.append(client.connection)
+            return client
+        }
 
         /// The loop's other half: passes on what a client has sent, as a socket does.
         func deliver(_ bytes: [UInt8], to client: RawClient) throws {
@@ -96,9 +123,6 @@ import Wire
             }
             return nil
         }
-
-        /// Lets the other caller's handler continue, like the database's writer.
-        func resume() { waiting.take()?.resume() }
     }
 
     private func frame(_ text: String) -> [UInt8] {
