@@ -105,8 +105,10 @@ package struct StoreAccessPolicy: AccessPolicy {
             else { return nil }
             return "the static key \(id) may have at most \(quota) stored bytes (quota_bytes)"
         }
-        guard let upload = try UploadRecords(connection).upload(claims.uploadID) else { return nil }
-        return try configuration.quota.value.excess(of: upload.owner, in: connection) { $0.bytes += bytes }
+        // An upload that was begun within the limits on numbers may be finished when they are lowered.
+        let quota = configuration.quota.value.ofBytes
+        guard quota.limitsBytes, let upload = try UploadRecords(connection).upload(claims.uploadID) else { return nil }
+        return try quota.excess(of: upload.owner, in: connection) { $0.bytes += bytes }
     }
 
     package func tags(uploadID: String, in connection: ReadConnection) throws -> [String: String]? {

@@ -199,20 +199,35 @@ import Testing
         _ = try await scene.site(2).create()
     }
 
+    /// Returns the quota that a body of an upload would exceed.
+    private func excess(_ scene: Scene, _ uploadID: String, bytes: Int64) throws -> String? {
+        let claims = CredentialClaims(
+            uploadID: uploadID, bucket: "data", key: "key", operations: .write,
+            expiresAt: scene.clock.now(), holder: .init(.apiKey(id: "key", epoch: 1), of: 1))
+        return try scene.database.readBlocking { try scene.policy.excess(claims, bytes: bytes, in: $0) }
+    }
+
+    @Test func uploadInProgressEndsWithinLoweredNumbers() async throws {
+        let scene = try Scene { $0.quota.value.device.uploads = 2 }
+        let device = try scene.device()
+        let uploads = [try await device.create(), try await device.create()]
+        scene.configuration.quota.value.device.uploads = 1
+        scene.configuration.quota.value.device.objects = 1
+        #expect(try excess(scene, uploads[0].uploadID, bytes: 1) == nil)
+        scene.configuration.quota.value.device.bytes = 1
+        #expect(try excess(scene, uploads[0].uploadID, bytes: 2) != nil)
+        await expectRefusal(.failedPrecondition) { try await device.create() }
+    }
+
     @Test func bytesAreLimited() async throws {
         let scene = try Scene { $0.quota.value.device.bytes = 1000 }
         let device = try scene.device()
         let first = try await device.create()
         try scene.store(first.uploadID, size: 999)
         let second = try await device.create()
-        func excess(_ bytes: Int64) throws -> String? {
-            let claims = CredentialClaims(
-                uploadID: second.uploadID, bucket: "data", key: "key", operations: .write,
-                expiresAt: scene.clock.now(), holder: .init(.apiKey(id: "key", epoch: 1), of: 1))
-            return try scene.database.readBlocking { try scene.policy.excess(claims, bytes: bytes, in: $0) }
-        }
-        #expect(try excess(1) == nil)
-        #expect(try excess(2) == "the device may have at most 1000 stored bytes (quota.device_bytes)")
+        #expect(try excess(scene, second.uploadID, bytes: 1) == nil)
+        let refusal = "the device may have at most 1000 stored bytes (quota.device_bytes)"
+        #expect(try excess(scene, second.uploadID, bytes: 2) == refusal)
         try scene.store(second.uploadID, size: 1)
         await expectRefusal(.failedPrecondition) { try await device.create() }
     }

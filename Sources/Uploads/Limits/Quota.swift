@@ -21,7 +21,9 @@ package struct QuotaLimits: Sendable, Hashable {
     package var objects: Int64 = 0
     package var uploads: Int64 = 0
 
-    package init() {}
+    package init(bytes: Int64 = 0) {
+        self.bytes = bytes
+    }
 
     /// Returns the exceeded limit and its setting as text for people; `nil` if the usage is within the limits.
     ///
@@ -50,6 +52,17 @@ package struct QuotaConfiguration: Sendable, Hashable {
 }
 
 extension QuotaConfiguration {
+    /// Whether stored bytes are limited.
+    var limitsBytes: Bool { device.bytes > 0 || site.bytes > 0 }
+
+    /// The same limits on bytes, and no others.
+    var ofBytes: QuotaConfiguration {
+        var limits = QuotaConfiguration()
+        limits.device = QuotaLimits(bytes: device.bytes)
+        limits.site = QuotaLimits(bytes: site.bytes)
+        return limits
+    }
+
     /// Returns the limit that the owner, or the upload's site, would exceed; `nil` if none is exceeded.
     ///
     /// - Parameter change: the planned change of the usage.
