@@ -86,8 +86,9 @@ package final class PartUpload {
         // Before holding the claim, since each write holds it on its own.
         let stored = try body.finish()
         let committed = try start.claim.holding {
-            try start.claim.committing {
-                if let same = try acknowledged(as: stored) { return same }
+            try start.claim.committing { isReplaced in
+                // Nothing else makes a row of the part: others that write it share the claim's state.
+                if start.earlier != nil || isReplaced, let same = try acknowledged(as: stored) { return same }
                 switch destination {
                 case .place:
                     try body.synchronizeAndClose()

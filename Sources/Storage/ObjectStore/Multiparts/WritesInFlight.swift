@@ -41,11 +41,12 @@ package final class WritesInFlight: Sendable {
 
         /// Runs `body`, for one writer of the part at a time.
         ///
+        /// - Parameter body: its parameter is whether another writer has committed the part since this one began.
         /// - Returns: `nil`, without running it, if a writer that began later has committed already.
-        func committing<T>(_ body: () throws -> T) rethrows -> T? {
+        func committing<T>(_ body: (_ isReplaced: Bool) throws -> T) rethrows -> T? {
             try part.committed.withLock { committed in
                 guard committed < generation else { return nil }
-                let value = try body()
+                let value = try body(committed > 0)
                 committed = generation
                 return value
             }
