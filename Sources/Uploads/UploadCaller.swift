@@ -42,9 +42,9 @@ struct UploadCaller: Sendable {
     }
 
     /// Returns the audit line for successful work on `target`.
-    func did(to target: String, in connection: ReadConnection) throws -> AuditEntry {
+    func did(to target: String) -> AuditEntry {
         switch party {
-        case .key(let caller): try caller.did(to: target, in: connection)
+        case .key(let caller): caller.did(to: target)
         case .user(let caller): caller.did(to: target)
         }
     }

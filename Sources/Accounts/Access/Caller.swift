@@ -1,5 +1,4 @@
 import Crypto
-package import Database
 import HTTPTypes
 import Protobuf
 package import RPC
@@ -71,11 +70,10 @@ package struct KeyCaller: Sendable {
     }
 
     /// Returns the audit line for successful work on `target`.
-    package func did(to target: String, in connection: ReadConnection) throws -> AuditEntry {
+    package func did(to target: String) -> AuditEntry {
         AuditEntry(
-            actor: owner.principal.name,
-            organization: try OrganizationRecords(connection).reference(id: owner.organizationID),
-            action: action, target: target, peer: peer)
+            actor: owner.principal.name, organization: .unnamed(owner.organizationID), action: action, target: target,
+            peer: peer)
     }
 }
 

@@ -129,6 +129,9 @@ package struct OrganizationReference: Sendable, Hashable {
         self.id = id
         self.name = name
     }
+
+    /// A reference without the name, which the audit log adds to its line.
+    package static func unnamed(_ id: Int64) -> OrganizationReference { OrganizationReference(id: id, name: "") }
 }
 
 /// A user, authenticated by their login.

@@ -24,7 +24,8 @@ package struct AuditRecords<C: ReadConnection> {
         try connection.execute(
             """
             INSERT INTO audit (at, actor, organization_id, organization, action, target, ids, peer, result, count)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+            VALUES ($1, $2, $3, coalesce(nullif($4, ''), (SELECT name FROM organizations WHERE id = $3), ''), $5, $6, $7, $8,
+                $9, $10)
             """, now.microseconds, entry.actor, entry.organization?.id ?? 0, entry.organization?.name ?? "",
             entry.action, entry.target, ids, entry.peer, entry.result, entry.count)
         try connection.execute(

@@ -80,7 +80,7 @@ struct AuditRetention: Sendable {
             let usages = try AuditUsageRecords(connection).all().filter { $0.lines > maximumLines }
             let overfull = try usages.map { usage in
                 try OrganizationRecords(connection).reference(id: usage.organizationID)
-                    ?? OrganizationReference(id: usage.organizationID, name: "")
+                    ?? .unnamed(usage.organizationID)
             }
             let slowed = usages.filter { $0.lines / Self.pressureFactor >= maximumLines }
             return (overfull, Set(slowed.map(\.organizationID)))

@@ -171,7 +171,7 @@ struct UploadSessions: Sendable {
 
     /// Writes the audit line for the call's change of the upload.
     func audit(_ caller: UploadCaller, _ upload: UploadRecord, at now: UnixTime, in connection: Connection) throws {
-        try Audit.record(try caller.did(to: upload.auditName, in: connection), at: now, in: connection)
+        try Audit.record(caller.did(to: upload.auditName), at: now, in: connection)
     }
 
     private func keepAlive(_ uploadID: String, in connection: Connection) throws {
