@@ -67,6 +67,18 @@ import Testing
         #expect(try database.notes() == ["a", "b"])
     }
 
+    @Test func failureOfAWriteThatIsAloneLeavesNothing() throws {
+        #expect(throws: CancellationError.self) {
+            try database.writeBlocking { connection in
+                try connection.execute("INSERT INTO notes (body) VALUES ('half')")
+                throw CancellationError()
+            }
+        }
+        #expect(try database.notes().isEmpty)
+        _ = try database.writeBlocking { try Self.insert("next")($0) }
+        #expect(try database.notes() == ["next"])
+    }
+
     /// When the engine rolls the whole batch back, its writes are repeated one by one, and only the one that does not fit fails.
     @Test func aFullDatabaseFailsOnlyTheWriteThatIsTooLarge() throws {
         try limitPages()

@@ -1,4 +1,4 @@
-/// Commits a batch of writes in one transaction with one fsync, each write under its own savepoint.
+/// Commits a batch of writes in one transaction with one fsync, each write under its own savepoint unless it is alone.
 ///
 /// A savepoint does not isolate from all errors: SQLITE_FULL, IOERR and NOMEM inside one roll back the *whole* transaction,
 /// including the rows of other writes (tested with 3.40.1). So no write gets its result before COMMIT has returned, and if the
@@ -23,12 +23,16 @@ struct GroupCommit {
             try connection.execute("BEGIN IMMEDIATE")
             connection.expectsTransaction = true
             defer { connection.expectsTransaction = false }
-            for write in batch { try savepoint(write) }
+            if batch.count == 1 {
+                try run(batch[0], rollback: "ROLLBACK")
+            } else {
+                for write in batch { try savepoint(write) }
+            }
         } catch {
             return try retry(batch, after: error, mayRelease)
         }
         do {
-            try connection.execute("COMMIT")
+            if connection.isInTransaction { try connection.execute("COMMIT") }
         } catch {
             if error.leavesOutcomeOpen { throw Uncertain(cause: error, unanswered: batch) }
             return try retry(batch, after: error, mayRelease)
@@ -51,16 +55,22 @@ struct GroupCommit {
 
     private func savepoint(_ write: any PendingWrite) throws(DatabaseError) {
         try connection.execute("SAVEPOINT write")
+        try run(write, rollback: "ROLLBACK TO write")
+        try connection.execute("RELEASE write")
+    }
+
+    /// - Parameter rollback: the statement that undoes what a failed write has done.
+    private func run(_ write: any PendingWrite, rollback: String) throws(DatabaseError) {
         do {
             try write.run(on: connection)
         } catch {
             if let error = error as? DatabaseError, error.isFailedSync { throw error }
             guard connection.isInTransaction else { throw error as? DatabaseError ?? .rolledBack }
-            try connection.execute("ROLLBACK TO write")
+            try connection.execute(rollback)
+            return
         }
         // A body that caught the error and continued has nothing left to commit.
         guard connection.isInTransaction else { throw .rolledBack }
-        try connection.execute("RELEASE write")
     }
 
     /// Repeats each write of a transaction that was rolled back alone; a write that was alone has failed.
