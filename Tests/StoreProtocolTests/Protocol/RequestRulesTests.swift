@@ -11,9 +11,9 @@ import Testing
         let method: String
         let query: String
         let fields: HTTPFields
-        let operation: StoreOperation
+        let operation: OperationName
 
-        init(_ operation: StoreOperation, _ method: String, _ name: String, _ value: String, inQuery: Bool = false)
+        init(_ operation: OperationName, _ method: String, _ name: String, _ value: String, inQuery: Bool = false)
             throws
         {
             self.method = method
@@ -43,8 +43,7 @@ import Testing
         for rule in rules.rules {
             let name = Self.name(rule)
             for inQuery in [false, true] {
-                func outcome(_ operation: StoreOperation, _ method: String, _ value: String) throws -> StoreError.Code?
-                {
+                func outcome(_ operation: OperationName, _ method: String, _ value: String) throws -> StoreError.Code? {
                     try Case(operation, method, name, value, inQuery: inQuery).check(rules)
                 }
                 let put = try outcome(.putObject, "PUT", "value")
@@ -59,9 +58,9 @@ import Testing
                 case .honoredOnly(let operations):
                     // HTTP's own conditions are header fields only.
                     let isRead = !inQuery || name.hasPrefix("x-")
-                    let isHonored = isRead && operations.contains("PutObject")
+                    let isHonored = isRead && operations.contains(.putObject)
                     #expect(put == (isHonored ? nil : .notImplemented), "\(name)")
-                    let part = StoreOperation.uploadPart(1, multipartID: "id")
+                    let part = OperationName.uploadPart
                     #expect(try outcome(part, "PUT", "value") == .notImplemented, "\(name)")
                     #expect(try outcome(.getObject, "GET", "value") == nil, "\(name)")
                 }

@@ -148,9 +148,10 @@ import Testing
         let claims = CredentialClaims(
             uploadID: "u", bucket: "bucket", key: "k", operations: .read, expiresAt: UnixTime(seconds: 0),
             holder: .init(.certificate, of: 1))
+        let target = try RequestTarget(head.target, host: "", domains: [])
+        let get = SignedRequest(method: "GET", target: target, fields: [:])
         requests.remember(
-            head, authentication, OSSDialect(), try RequestTarget(head.target, host: "", domains: []), .getObject,
-            claims)
+            head, authentication, OSSDialect(), target, try OSSDialect().operation(of: get), claims)
     }
 
     @Test func keepsTheLatestAndThoseThatAreUsed() throws {

@@ -18,7 +18,7 @@ package struct OSSDialect: StoreDialect {
         "response-content-disposition", "response-content-encoding", "response-content-language",
         "response-content-type", "response-expires",
     ]
-    /// Parameters that distinguish operations.
+    /// Parameters that distinguish operations in OSS.
     private static let subresources = OSSSignatureV1.subresources.subtracting(ignored)
 
     package init() {}
@@ -29,14 +29,14 @@ package struct OSSDialect: StoreDialect {
 
     package func operation(of request: SignedRequest) throws(StoreError) -> StoreOperation {
         let fields = request.fields
-        var details = StoreOperation.Details()
-        details.completesAll = fields["x-oss-complete-all"]?.lowercased() == "yes"
-        details.source = try CopySourceHeader(fields, .oss)
+        var parsed = OperationRequest(request)
+        parsed.completesAll = fields["x-oss-complete-all"]?.lowercased() == "yes"
+        parsed.source = try CopySourceHeader(fields, .oss)
         if request.method == "POST", request.target.has("uploadId") {
-            details.expected.condition = try WriteCondition(fields)
+            parsed.expected.condition = try WriteCondition(fields)
         }
-        let operation = try StoreOperation(request, subresources: Self.subresources, details)
-        try RequestRules.oss.check(request, operation)
+        let operation = try StoreOperation(parsed, subresources: Self.subresources)
+        try RequestRules.oss.check(request, operation.name)
         return operation
     }
 

@@ -2,7 +2,7 @@ import Basics
 package import HTTPTypes
 
 /// The source of CopyObject and UploadPartCopy, `/bucket/key`, percent-encoded, with its conditions.
-package struct CopySourceHeader: Equatable {
+package struct CopySourceHeader: Equatable, Sendable {
     package let bucket: String
     package let key: String
     /// The range of a part's source, inclusive; `nil` = all bytes.

@@ -1,7 +1,7 @@
 import Basics
 
 /// The query of a list of a bucket's objects: ListObjects, ListObjectsV2 and ListObjectVersions, which are the same in OSS and S3.
-package struct ObjectListQuery: Equatable {
+package struct ObjectListQuery: Equatable, Sendable {
     package enum Form: Equatable, Sendable {
         case objects
         case objectsV2
@@ -126,7 +126,7 @@ package struct ObjectListQuery: Equatable {
 }
 
 /// The parameters of ListMultipartUploads, which are the same in OSS and S3.
-package struct MultipartListQuery: Equatable {
+package struct MultipartListQuery: Equatable, Sendable {
     package static let maximumLimit = 1000
 
     package private(set) var prefix: String
@@ -160,7 +160,7 @@ package struct MultipartListQuery: Equatable {
 
 /// The parameters of ListBuckets: S3's `max-buckets`, `prefix`, `continuation-token` and `bucket-region`, and OSS's `max-keys`,
 /// `prefix` and `marker`.
-package struct BucketListQuery: Equatable {
+package struct BucketListQuery: Equatable, Sendable {
     package static let maximumLimit = 10_000
 
     package let prefix: String

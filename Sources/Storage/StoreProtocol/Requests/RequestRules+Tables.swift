@@ -1,8 +1,6 @@
 /// The tables of the two protocols.
 extension RequestRules {
-    private static let makesObjects: Set = [
-        "PutObject", "InitiateMultipartUpload", "CopyObject", "AppendObject", "PostObject",
-    ]
+    private static let makesObjects = OperationRule.names(where: \.keepsFields)
     private static let unencrypted = "Objects are stored without encryption by the store: leave the setting out."
     private static let unlocked = "Objects have neither locks nor holds: leave the setting out."
 
@@ -15,23 +13,23 @@ extension RequestRules {
         RequestRule("content-type", .honored(on: makesObjects)),
         RequestRule("expires", .honored(on: makesObjects)),
         RequestRule("content-md5", .honored()),
-        RequestRule("range", .honored(on: ["GetObject"])),
-        RequestRule("if-range", .honored(on: ["GetObject"])),
+        RequestRule("range", .honored(on: [.getObject])),
+        RequestRule("if-range", .honored(on: [.getObject])),
         RequestRule(
             "if-match",
-            .honoredOnly(on: ["PutObject", "CompleteMultipartUpload", "CopyObject", "DeleteObject"]),
+            .honoredOnly(on: [.putObject, .completeMultipartUpload, .copyObject, .deleteObject]),
             "Conditions on a write are possible with PutObject, CopyObject and CompleteMultipartUpload."),
         RequestRule(
-            "if-none-match", .honoredOnly(on: ["PutObject", "CompleteMultipartUpload", "CopyObject"]),
+            "if-none-match", .honoredOnly(on: [.putObject, .completeMultipartUpload, .copyObject]),
             "Conditions on a write are possible with PutObject, CopyObject and CompleteMultipartUpload."),
         RequestRule("if-modified-since", .honoredOnly(on: []), "Writes take conditions on ETags only."),
         RequestRule("if-unmodified-since", .honoredOnly(on: []), "Writes take conditions on ETags only."),
-        RequestRule("response-cache-control", .honored(on: ["GetObject", "HeadObject"])),
-        RequestRule("response-content-disposition", .honored(on: ["GetObject", "HeadObject"])),
-        RequestRule("response-content-encoding", .honored(on: ["GetObject", "HeadObject"])),
-        RequestRule("response-content-language", .honored(on: ["GetObject", "HeadObject"])),
-        RequestRule("response-content-type", .honored(on: ["GetObject", "HeadObject"])),
-        RequestRule("response-expires", .honored(on: ["GetObject", "HeadObject"])),
+        RequestRule("response-cache-control", .honored(on: [.getObject, .headObject])),
+        RequestRule("response-content-disposition", .honored(on: [.getObject, .headObject])),
+        RequestRule("response-content-encoding", .honored(on: [.getObject, .headObject])),
+        RequestRule("response-content-language", .honored(on: [.getObject, .headObject])),
+        RequestRule("response-content-type", .honored(on: [.getObject, .headObject])),
+        RequestRule("response-expires", .honored(on: [.getObject, .headObject])),
         RequestRule("versionid", .only(["", "null"], .noSuchVersion), "The store keeps no versions."),
     ]
 
@@ -39,10 +37,10 @@ extension RequestRules {
         shared + [
             RequestRule("x-amz-meta-*", .honored(on: makesObjects)),
             RequestRule("x-amz-tagging", .honoredOnly(on: makesObjects)),
-            RequestRule("x-amz-tagging-directive", .honored(on: ["CopyObject"])),
-            RequestRule("x-amz-metadata-directive", .honored(on: ["CopyObject"])),
-            RequestRule("x-amz-copy-source", .honoredOnly(on: ["CopyObject", "UploadPartCopy"])),
-            RequestRule("x-amz-copy-source-range", .honoredOnly(on: ["UploadPartCopy"])),
+            RequestRule("x-amz-tagging-directive", .honored(on: [.copyObject])),
+            RequestRule("x-amz-metadata-directive", .honored(on: [.copyObject])),
+            RequestRule("x-amz-copy-source", .honoredOnly(on: [.copyObject, .uploadPartCopy])),
+            RequestRule("x-amz-copy-source-range", .honoredOnly(on: [.uploadPartCopy])),
             RequestRule("x-amz-copy-source-if-match", .honored()),
             RequestRule("x-amz-copy-source-if-none-match", .honored()),
             RequestRule("x-amz-copy-source-if-modified-since", .honored()),
@@ -71,10 +69,10 @@ extension RequestRules {
             RequestRule(
                 "x-amz-source-expected-bucket-owner", .only([owner], .accessDenied), "Every bucket has this owner."),
             RequestRule(
-                "x-amz-checksum-algorithm", .honoredOnly(on: ["InitiateMultipartUpload", "CopyObject"]),
+                "x-amz-checksum-algorithm", .honoredOnly(on: [.initiateMultipartUpload, .copyObject]),
                 "Other operations have x-amz-sdk-checksum-algorithm."),
-            RequestRule("x-amz-checksum-type", .honored(on: ["InitiateMultipartUpload", "CompleteMultipartUpload"])),
-            RequestRule("x-amz-checksum-mode", .honored(on: ["GetObject", "HeadObject"])),
+            RequestRule("x-amz-checksum-type", .honored(on: [.initiateMultipartUpload, .completeMultipartUpload])),
+            RequestRule("x-amz-checksum-mode", .honored(on: [.getObject, .headObject])),
             RequestRule("x-amz-checksum-crc32", .honored()),
             RequestRule("x-amz-checksum-crc32c", .honored()),
             RequestRule("x-amz-checksum-crc64nvme", .honored()),
@@ -94,10 +92,10 @@ extension RequestRules {
             RequestRule("x-amz-expires", .honored()),
             RequestRule("x-amz-signature", .honored()),
             RequestRule("x-amz-signedheaders", .honored()),
-            RequestRule("x-amz-mp-object-size", .honored(on: ["CompleteMultipartUpload"])),
-            RequestRule("x-amz-object-attributes", .honored(on: ["GetObjectAttributes"])),
-            RequestRule("x-amz-max-parts", .honored(on: ["GetObjectAttributes"])),
-            RequestRule("x-amz-part-number-marker", .honored(on: ["GetObjectAttributes"])),
+            RequestRule("x-amz-mp-object-size", .honored(on: [.completeMultipartUpload])),
+            RequestRule("x-amz-object-attributes", .honored(on: [.getObjectAttributes])),
+            RequestRule("x-amz-max-parts", .honored(on: [.getObjectAttributes])),
+            RequestRule("x-amz-part-number-marker", .honored(on: [.getObjectAttributes])),
             RequestRule("x-amz-optional-object-attributes", .irrelevant),
             RequestRule("x-amz-request-payer", .irrelevant),
             // Names of clients, of their retries, and of proxies in front.
@@ -113,14 +111,14 @@ extension RequestRules {
         shared + [
             RequestRule("x-oss-meta-*", .honored(on: makesObjects)),
             RequestRule("x-oss-tagging", .honoredOnly(on: makesObjects)),
-            RequestRule("x-oss-tagging-directive", .honored(on: ["CopyObject"])),
-            RequestRule("x-oss-metadata-directive", .honored(on: ["CopyObject"])),
+            RequestRule("x-oss-tagging-directive", .honored(on: [.copyObject])),
+            RequestRule("x-oss-metadata-directive", .honored(on: [.copyObject])),
             RequestRule(
                 "x-oss-forbid-overwrite",
-                .honoredOnly(on: makesObjects.union(["CompleteMultipartUpload"])),
+                .honoredOnly(on: makesObjects.union([.completeMultipartUpload])),
                 "Use it with PutObject, CopyObject and multipart uploads."),
-            RequestRule("x-oss-copy-source", .honoredOnly(on: ["CopyObject", "UploadPartCopy"])),
-            RequestRule("x-oss-copy-source-range", .honoredOnly(on: ["UploadPartCopy"])),
+            RequestRule("x-oss-copy-source", .honoredOnly(on: [.copyObject, .uploadPartCopy])),
+            RequestRule("x-oss-copy-source-range", .honoredOnly(on: [.uploadPartCopy])),
             RequestRule("x-oss-copy-source-if-match", .honored()),
             RequestRule("x-oss-copy-source-if-none-match", .honored()),
             RequestRule("x-oss-copy-source-if-modified-since", .honored()),
@@ -151,7 +149,7 @@ extension RequestRules {
             RequestRule("x-oss-request-payer", .irrelevant),
             RequestRule("x-oss-user-agent", .irrelevant),
             RequestRule(
-                "x-oss-content-type", .honoredOnly(on: ["PostObject"]), "Use Content-Type."),
+                "x-oss-content-type", .honoredOnly(on: [.postObject]), "Use Content-Type."),
             // Authentication, in the header, in the query of presigned URLs, and in forms.
             RequestRule("x-oss-date", .honored()),
             RequestRule("x-oss-content-sha256", .honored()),

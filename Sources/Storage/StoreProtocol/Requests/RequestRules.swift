@@ -5,9 +5,9 @@ package struct RequestRule: Sendable {
     package enum Treatment: Sendable, Equatable {
         /// Implemented for these operations, without a meaning for others. Empty = all operations for which the protocol defines
         /// it.
-        case honored(on: Set<String> = [])
+        case honored(on: Set<OperationName> = [])
         /// Implemented for these operations, and refused for all others that write: a condition must never be ignored.
-        case honoredOnly(on: Set<String>)
+        case honoredOnly(on: Set<OperationName>)
         /// Only these values, in lower case, are accepted; any other is refused with the code.
         case only([String], StoreError.Code)
         case refused(StoreError.Code)
@@ -63,7 +63,7 @@ package struct RequestRules: Sendable {
     }
 
     /// - Throws: the error for the first refused name.
-    package func check(_ request: SignedRequest, _ operation: StoreOperation) throws(StoreError) {
+    package func check(_ request: SignedRequest, _ operation: OperationName) throws(StoreError) {
         let (fields, parameters) = (request.fields.fields, request.target.parameters)
         for index in fields.indices where mayRefuse(fields[index].name) {
             try check(fields[index].name, fields[index].value, request.method, operation)
@@ -74,7 +74,7 @@ package struct RequestRules: Sendable {
             guard mayRefuse(name) else { continue }
             try check(name, parameters[index].value, request.method, operation)
             if isConditionOfWrite(name, request.method) {
-                throw .notImplemented("\(name) in the query of \(operation.name)", "Send it as a header field.")
+                throw .notImplemented("\(name) in the query of \(operation.rawValue)", "Send it as a header field.")
             }
         }
     }
@@ -84,13 +84,13 @@ package struct RequestRules: Sendable {
     ///
     /// For the requests of static keys, which are those of operators' tools. Devices in the field keep sending what they always sent:
     /// their requests are only checked by ``check(_:_:)``.
-    package func requireKnown(_ request: SignedRequest, _ operation: StoreOperation) throws(StoreError) {
+    package func requireKnown(_ request: SignedRequest, _ operation: OperationName) throws(StoreError) {
         guard Self.writes(request.method) else { return }
         let parameters = request.target.parameters.map { $0.name.lowercased() }
         let unknown =
             request.fields.fields.map(\.name).first { isInNamespace($0) && rule(for: $0) == nil }
             ?? parameters.first { isInNamespace($0) && !isParameter($0) }
-        if let unknown { throw .notImplemented("\(unknown.prefix(100)) of \(operation.name)", "Leave it out.") }
+        if let unknown { throw .notImplemented("\(unknown.prefix(100)) of \(operation.rawValue)", "Leave it out.") }
     }
 
     /// Refuses options in the header of a form's request, of which only the form has options of the object.
@@ -118,22 +118,24 @@ package struct RequestRules: Sendable {
     private static func writes(_ method: String) -> Bool { ["PUT", "POST", "DELETE"].contains(method) }
 
     private func check(
-        _ name: String, _ value: String, _ method: String, _ operation: StoreOperation
+        _ name: String, _ value: String, _ method: String, _ operation: OperationName
     ) throws(StoreError) {
         guard let rule = rule(for: name) else { return }
         switch rule.treatment {
         case .honored, .irrelevant: return
         case .honoredOnly(let operations):
-            guard Self.writes(method), !operations.contains(operation.name) else { return }
-            throw .notImplemented("\(name) of \(operation.name)", rule.hint)
+            guard Self.writes(method), !operations.contains(operation) else { return }
+            throw .notImplemented("\(name) of \(operation.rawValue)", rule.hint)
         case .only(let values, let code):
             guard !values.contains(value.lowercased()) else { return }
             let possible = values.filter { !$0.isEmpty }.joined(separator: " or ")
-            let text = "\(operation.name): \(name) can only be \(possible) in this store." + Self.sentence(rule.hint)
+            let text =
+                "\(operation.rawValue): \(name) can only be \(possible) in this store." + Self.sentence(rule.hint)
             throw StoreError(code, text)
-        case .refused(.notImplemented): throw .notImplemented("\(name) of \(operation.name)", rule.hint)
+        case .refused(.notImplemented): throw .notImplemented("\(name) of \(operation.rawValue)", rule.hint)
         case .refused(let code):
-            throw StoreError(code, "\(operation.name): this store does not support \(name)." + Self.sentence(rule.hint))
+            throw StoreError(
+                code, "\(operation.rawValue): this store does not support \(name)." + Self.sentence(rule.hint))
         }
     }
 
@@ -160,6 +162,11 @@ package struct RequestRules: Sendable {
 }
 
 extension StoreError {
+    /// - Parameter hint: a sentence with an alternative.
+    package static func notImplemented(_ operation: OperationName, _ hint: String = "") -> StoreError {
+        notImplemented(operation.rawValue, hint)
+    }
+
     /// - Parameters:
     ///   - what: the operation, or the header field or parameter and its operation.
     ///   - hint: a sentence with an alternative.

@@ -149,7 +149,7 @@ package struct WriteCondition: Sendable, Equatable {
 }
 
 /// The client's description of the whole object when it completes a multipart upload. `nil` = not given.
-package struct ExpectedObject: Equatable {
+package struct ExpectedObject: Equatable, Sendable {
     package var size: Int64?
     package var checksum: Checksum?
     /// The condition on the replaced object.

@@ -39,16 +39,16 @@ package struct S3Dialect: StoreDialect {
 
     package func operation(of request: SignedRequest) throws(StoreError) -> StoreOperation {
         let fields = options(of: request)
-        var details = StoreOperation.Details()
-        details.checksum = try Self.multipartChecksum(fields)
-        details.source = try CopySourceHeader(fields, .s3)
-        details.expected.size = try Self.size(fields["x-amz-mp-object-size"])
+        var parsed = OperationRequest(request)
+        parsed.checksum = try Self.multipartChecksum(fields)
+        parsed.source = try CopySourceHeader(fields, .s3)
+        parsed.expected.size = try Self.size(fields["x-amz-mp-object-size"])
         if request.method == "POST", request.target.has("uploadId") {
-            details.expected.checksum = try fields.checksum()
-            details.expected.condition = try WriteCondition(fields)
+            parsed.expected.checksum = try fields.checksum()
+            parsed.expected.condition = try WriteCondition(fields)
         }
-        let operation = try StoreOperation(request, subresources: Self.subresources, details)
-        try RequestRules.s3.check(request, operation)
+        let operation = try StoreOperation(parsed, subresources: Self.subresources)
+        try RequestRules.s3.check(request, operation.name)
         return operation
     }
 
@@ -100,7 +100,7 @@ extension S3Dialect {
         checksum.map { Self.fields($0, kind: $0.kind) } ?? [:]
     }
 
-    /// Returns the checksum of the sent bytes if the client asked for it.
+    /// Returns the checksum of the sent bytes if the client parsed for it.
     package func fields(
         ofObject crc64: UInt64, sent checksum: Checksum?, kind: MultipartChecksum.Kind?, isMultipart: Bool,
         requestFields: HTTPFields

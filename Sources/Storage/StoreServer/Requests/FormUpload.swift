@@ -32,7 +32,7 @@ final class FormUpload: HTTPBodySink {
         self.bucketName = bucketName
         self.parser = parser
         self.responses = responses
-        head.notes.operation = StoreOperation.postObject.name
+        head.notes.operation = OperationName.postObject.rawValue
     }
 
     func receive(_ bytes: UnsafeRawBufferPointer) {
@@ -150,7 +150,7 @@ final class FormUpload: HTTPBodySink {
         try form.dialect.rules.check(request, .postObject)
         try form.dialect.rules.requireKnown(request, .postObject)
         let keyRequest = StaticKeyRequest(
-            key: form.key, bucket: form.bucket, operation: .postObject, head: head, request: request, signatures: nil)
+            key: form.key, bucket: form.bucket, operation: .form, head: head, request: request, signatures: nil)
         let (claims, decision, _) = try handler.store.decide(
             form.key, on: keyRequest.stored(key, in: form.bucket), handler.policy)
         head.notes.target = claims.target

@@ -137,7 +137,7 @@ struct StaticKeyRequest {
     let signatures: ChunkSignatures?
 
     /// The origin of its changes, for the audit log.
-    var origin: WriteOrigin { WriteOrigin(operation: operation.name, peer: head.peer) }
+    var origin: WriteOrigin { WriteOrigin(operation: operation.name.rawValue, peer: head.peer) }
 
     /// Returns the stored key of an object in the bucket.
     ///
@@ -147,7 +147,8 @@ struct StaticKeyRequest {
         guard key.reaches(stored) else {
             throw StoreError(
                 .accessDenied,
-                "\(operation.name): the static key \(key.id) can only use objects below \(key.prefix) (its prefix).")
+                "\(operation.name.rawValue): the static key \(key.id) can only use objects below \(key.prefix) (its prefix)."
+            )
         }
         return stored
     }
@@ -157,12 +158,13 @@ struct StaticKeyRequest {
         guard key.reaches(bucket.stored(prefix)) else {
             throw StoreError(
                 .accessDenied,
-                "\(operation.name): the static key \(key.id) can only list objects below \(key.prefix): set a prefix.")
+                "\(operation.name.rawValue): the static key \(key.id) can only list objects below \(key.prefix): set a prefix."
+            )
         }
     }
 
     func requireWrite() throws(StoreError) {
-        guard key.access == .write else { throw Self.readOnly(key.id, operation.name) }
+        guard key.access == .write else { throw Self.readOnly(key.id, operation.name.rawValue) }
     }
 
     static func readOnly(_ id: String, _ operation: String) -> StoreError {

@@ -6,7 +6,7 @@ import StoreProtocol
 /// The requests of static keys on buckets.
 extension StoreHandler {
     func perform(onBucket keyRequest: StaticKeyRequest, _ responses: StoreResponses) throws -> HTTPDisposition {
-        switch keyRequest.operation {
+        switch keyRequest.operation.command {
         case .headBucket: return .respond(responses.empty(200))
         case .createBucket:
             throw StoreError(.bucketAlreadyOwnedByYou, "The bucket exists already, and it is yours.")

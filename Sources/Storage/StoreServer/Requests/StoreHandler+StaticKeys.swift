@@ -18,9 +18,9 @@ extension StoreHandler {
             maximumClockSkew: configuration.maximumClockSkew ?? Self.clockSkew)
         head.notes.setCaller(key)
         let operation = try responses.dialect.operation(of: request)
-        head.notes.operation = operation.name
-        try responses.dialect.rules.requireKnown(request, operation)
-        if case .listBuckets(let query) = operation {
+        head.notes.operation = operation.name.rawValue
+        try responses.dialect.rules.requireKnown(request, operation.name)
+        if case .listBuckets(let query) = operation.command {
             return .respond(responses.buckets(store.buckets(of: key), query, store))
         }
         guard let name = request.target.bucket else { throw StoreError.notImplemented(operation.name) }
@@ -44,7 +44,7 @@ extension StoreHandler {
         let part = part(of: keyRequest, responses.dialect)
         let (claims, decision, exists) = try store.decide(keyRequest.key, on: name, policy, part: part?.start)
         keyRequest.head.notes.target = claims.target
-        if keyRequest.operation == .deleteObject {
+        if keyRequest.operation.command == .deleteObject {
             return .respond(try delete(claims, decision, exists, keyRequest, responses))
         }
         var access: StoreAccess
@@ -56,7 +56,7 @@ extension StoreHandler {
             throw StoreError.noSuchKey
         }
         access.origin = keyRequest.origin
-        switch keyRequest.operation {
+        switch keyRequest.operation.command {
         case .copyObject(let source, let checksum):
             return .respond(try copy(source, checksum, to: access, keyRequest, responses))
         case .copyPart(_, _, let source):
@@ -96,7 +96,7 @@ extension StoreHandler {
 
     /// Returns the body of the part to be uploaded or copied; `nil` for other requests.
     private func part(of keyRequest: StaticKeyRequest, _ dialect: any StoreDialect) -> PartBody? {
-        guard case .copyPart(let number, let id, _) = keyRequest.operation else {
+        guard case .copyPart(let number, let id, _) = keyRequest.operation.command else {
             return part(
                 of: .success(keyRequest.operation), keyRequest.head, keyRequest.request, keyRequest.signatures, dialect)
         }

@@ -44,8 +44,8 @@ struct StoreHandler: HTTPRequestHandler {
             let access = try StoreAccess(
                 claims, chunkSignatures: signatures, store: store, policy: policy, part: part?.start)
             let operation = try parsed.get()
-            head.notes.operation = operation.name
-            guard operation.isOfTemporaryCredentials else {
+            head.notes.operation = operation.name.rawValue
+            guard operation.rule.isOfTemporaryCredentials else {
                 throw StoreError.notImplemented(operation.name, Self.needsStaticKey)
             }
             proven.remember(head, authentication, dialect, target, operation, claims)
@@ -59,7 +59,7 @@ struct StoreHandler: HTTPRequestHandler {
         _ head: HTTPRequestHead, again known: ProvenRequest, _ responses: StoreResponses
     ) throws -> HTTPDisposition {
         head.notes.setCaller(known.claims)
-        head.notes.operation = known.operation.name
+        head.notes.operation = known.operation.name.rawValue
         try Authentication.requireUnexpired(known.expiresAt, at: store.clock.now())
         let access = try StoreAccess(known.claims, chunkSignatures: nil, store: store, policy: policy)
         let request = SignedRequest(method: head.method, target: known.target, fields: head.fields)
@@ -75,7 +75,7 @@ struct StoreHandler: HTTPRequestHandler {
         of operation: Result<StoreOperation, StoreError>, _ head: HTTPRequestHead, _ request: SignedRequest,
         _ signatures: ChunkSignatures?, _ dialect: any StoreDialect
     ) -> PartBody? {
-        guard case .success(.uploadPart(let number, let id)) = operation else { return nil }
+        guard case .uploadPart(let number, let id)? = try? operation.get().command else { return nil }
         let payload = Result { () throws(StoreError) in try dialect.payload(of: request, head.framing, signatures) }
         let start = store.startPart(number, of: id, length: (try? payload.get())?.length)
         return PartBody(start: start, payload: payload)
@@ -87,12 +87,12 @@ struct StoreHandler: HTTPRequestHandler {
         _ responses: StoreResponses, part: PartBody? = nil
     ) throws -> HTTPDisposition {
         let dialect = responses.dialect
-        switch operation {
+        switch operation.command {
         case .getObject, .headObject:
             try access.requireRead()
             let overrides = try ResponseOverrides(request.target)
             return try store.withObject(access.claims) { object in
-                if operation == .getObject { try object.requireIntact() }
+                if operation.command == .getObject { try object.requireIntact() }
                 let part = try objectPart(of: object, request)
                 let options = dialect.options(of: request)
                 return .respond(try responses.object(object, store, requestFields: options, overrides, part: part))

@@ -7,7 +7,7 @@ import XML
 /// Responses about properties of an object other than its bytes.
 extension StoreResponses {
     func property(
-        _ property: StoreOperation.ObjectProperty, of claims: CredentialClaims, _ request: SignedRequest,
+        _ property: ObjectProperty, of claims: CredentialClaims, _ request: SignedRequest,
         _ store: ObjectStore, _ policy: any AccessPolicy
     ) throws -> HTTPResponse {
         try store.withObject(claims) { object in

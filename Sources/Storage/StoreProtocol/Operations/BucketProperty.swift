@@ -22,30 +22,29 @@ package enum BucketProperty: String, Equatable, CaseIterable, Sendable {
     case versioning
     case website
 
-    /// The operation's name in the protocols' documentation.
-    package var operation: String {
+    package var operation: OperationName {
         switch self {
-        case .accelerate: "GetBucketAccelerateConfiguration"
-        case .accessControl: "GetBucketAcl"
-        case .corsRules: "GetBucketCors"
-        case .encryption: "GetBucketEncryption"
-        case .information: "GetBucketInfo"
-        case .lifecycle: "GetBucketLifecycle"
-        case .location: "GetBucketLocation"
-        case .logging: "GetBucketLogging"
-        case .notification: "GetBucketNotification"
-        case .objectLock: "GetObjectLockConfiguration"
-        case .ownershipControls: "GetBucketOwnershipControls"
-        case .policy: "GetBucketPolicy"
-        case .policyStatus: "GetBucketPolicyStatus"
-        case .publicAccessBlock: "GetPublicAccessBlock"
-        case .referer: "GetBucketReferer"
-        case .replication: "GetBucketReplication"
-        case .requestPayment: "GetBucketRequestPayment"
-        case .statistics: "GetBucketStat"
-        case .tagging: "GetBucketTagging"
-        case .versioning: "GetBucketVersioning"
-        case .website: "GetBucketWebsite"
+        case .accelerate: .getBucketAccelerateConfiguration
+        case .accessControl: .getBucketAcl
+        case .corsRules: .getBucketCors
+        case .encryption: .getBucketEncryption
+        case .information: .getBucketInfo
+        case .lifecycle: .getBucketLifecycle
+        case .location: .getBucketLocation
+        case .logging: .getBucketLogging
+        case .notification: .getBucketNotification
+        case .objectLock: .getObjectLockConfiguration
+        case .ownershipControls: .getBucketOwnershipControls
+        case .policy: .getBucketPolicy
+        case .policyStatus: .getBucketPolicyStatus
+        case .publicAccessBlock: .getPublicAccessBlock
+        case .referer: .getBucketReferer
+        case .replication: .getBucketReplication
+        case .requestPayment: .getBucketRequestPayment
+        case .statistics: .getBucketStat
+        case .tagging: .getBucketTagging
+        case .versioning: .getBucketVersioning
+        case .website: .getBucketWebsite
         }
     }
 

@@ -3,16 +3,10 @@ import Basics
 /// An operation that S3 or OSS documents and this store does not have. Its request is answered with 501 and this name;
 /// docs/object-store.md lists all of them.
 package struct UnsupportedOperation: Sendable, Hashable {
-    package enum Resource: String, Sendable {
-        case service
-        case bucket
-        case object
-    }
-
     /// The name in the protocols' documentation.
     package let name: String
     package let method: String
-    package let resource: Resource
+    package let resource: StoreScope
     /// The parameter that distinguishes it.
     package let subresource: String
 
@@ -53,14 +47,14 @@ package struct UnsupportedOperation: Sendable, Hashable {
         all.map { (key($0.method, $0.resource, $0.subresource), $0) }, uniquingKeysWith: { first, _ in first })
 
     /// Returns the operation of a request; `nil` if neither protocol documents it.
-    static func of(_ method: String, _ resource: Resource, subresources: Set<String>) -> UnsupportedOperation? {
+    static func of(_ method: String, _ resource: StoreScope, subresources: Set<String>) -> UnsupportedOperation? {
         for subresource in subresources.sorted() {
             if let found = byRequest[key(method, resource, subresource)] { return found }
         }
         return nil
     }
 
-    private init(name: String, _ method: String, _ resource: Resource, _ subresource: String) {
+    private init(name: String, _ method: String, _ resource: StoreScope, _ subresource: String) {
         self.name = name
         self.method = method
         self.resource = resource
@@ -71,7 +65,7 @@ package struct UnsupportedOperation: Sendable, Hashable {
     ///
     /// - Parameter list: the sub-resource, the noun in the names, and the first letters of the methods Get, Put and Delete.
     private static func properties(
-        _ list: [(subresource: String, noun: String, methods: String)], of resource: Resource
+        _ list: [(subresource: String, noun: String, methods: String)], of resource: StoreScope
     ) -> [UnsupportedOperation] {
         list.flatMap { property in
             [("Get", "GET"), ("Put", "PUT"), ("Delete", "DELETE")].filter { property.methods.contains($0.0.prefix(1)) }
@@ -79,7 +73,7 @@ package struct UnsupportedOperation: Sendable, Hashable {
         }
     }
 
-    private static func key(_ method: String, _ resource: Resource, _ subresource: String) -> String {
+    private static func key(_ method: String, _ resource: StoreScope, _ subresource: String) -> String {
         "\(method) \(resource.rawValue) \(subresource)"
     }
 }
