@@ -260,8 +260,17 @@ package final class ObjectStore: Sendable {
     /// that its file was missing.
     ///
     /// - Throws: `noSuchObject`, and the error of `body`.
-    package func withObject<T>(_ claims: CredentialClaims, _ body: (StoredObject) throws -> T) throws -> T {
-        var object = try object(claims)
+    package func withObject<T>(_ access: DecidedAccess, _ body: (StoredObject) throws -> T) throws -> T {
+        guard let object = access.object, object.uploadID == access.claims.uploadID else {
+            throw ObjectStoreError.noSuchObject
+        }
+        return try withObject(object, access.claims, body)
+    }
+
+    private func withObject<T>(
+        _ known: StoredObject, _ claims: CredentialClaims, _ body: (StoredObject) throws -> T
+    ) throws -> T {
+        var object = known
         while true {
             do {
                 return try body(object)

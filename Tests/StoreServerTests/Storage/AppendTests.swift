@@ -50,10 +50,11 @@ import Testing
     }
 
     private func copyToItself(_ header: @escaping @Sendable (StoredObject) -> ObjectHeader) throws -> StoredObject {
-        try store.store.copy(claims, to: permit, conditions: Preconditions([:]), header)
+        let source = try store.store.decide(claims, store.policy, readsObject: true)
+        return try store.store.copy(source, to: permit, conditions: Preconditions([:]), header)
     }
 
-    private func object() throws -> StoredObject { try store.store.withObject(claims) { $0 } }
+    private func object() throws -> StoredObject { try store.withObject(claims) { $0 } }
 
     private func bytes() throws -> [UInt8] {
         var bytes: [UInt8] = []

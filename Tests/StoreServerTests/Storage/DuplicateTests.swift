@@ -32,8 +32,8 @@ import Testing
         }
 
         func copy(_ source: String, to name: String) throws -> StoredObject {
-            let claims = DuplicateTests.key.claims(to: source, uploadID: nil)
-            return try store.copy(claims, to: permit(name), conditions: Preconditions([:])) { _ in ObjectHeader() }
+            let source = try store.decide(DuplicateTests.key, on: source, policy)
+            return try store.copy(source, to: permit(name), conditions: Preconditions([:])) { _ in ObjectHeader() }
         }
     }
 
@@ -49,7 +49,7 @@ import Testing
     }
 
     private func bytes(_ store: TestStore, _ name: String) throws -> [UInt8] {
-        try store.store.withObject(Self.key.claims(to: name, uploadID: nil)) { object in
+        try store.withObject(Self.key.claims(to: name, uploadID: nil)) { object in
             var bytes: [UInt8] = []
             try store.store.read(object, 0..<object.size) { bytes += $0 }
             return bytes

@@ -51,7 +51,7 @@ import Testing
         _ = try client.put(content(100, seed: 1))
         var reads = 0
         let size = Result {
-            try store.store.withObject(client.claims) { object in
+            try store.withObject(client.claims) { object in
                 reads += 1
                 if reads == 1 {
                     if method == "PUT" {
@@ -80,7 +80,7 @@ import Testing
         _ = try client.put(content(100))
         try store.files().forEach { try store.store.data.remove($0) }
         #expect(throws: StorageFailure.missing) {
-            try store.store.withObject(client.claims) { try store.store.data.open($0.fileID, for: .reading).size() }
+            try store.withObject(client.claims) { try store.store.data.open($0.fileID, for: .reading).size() }
         }
     }
 

@@ -59,6 +59,11 @@ final class TestStore {
         server = try Self.serve(store, policy, configure)
     }
 
+    /// Runs `body` with the object of the claims, as a request that reads it.
+    func withObject<T>(_ claims: CredentialClaims, _ body: (StoredObject) throws -> T) throws -> T {
+        try store.withObject(store.decide(claims, policy, readsObject: true), body)
+    }
+
     deinit {
         server.stop(drainingFor: .zero)
         store.work.discards.drain()

@@ -9,15 +9,15 @@ extension ObjectStore {
     /// name for the same bytes, counts in quotas, and is deleted independently.
     ///
     /// - Parameters:
-    ///   - source: claims to read it.
     ///   - checksum: of the copy's bytes, which are read if the source does not have it; `nil` = the source's.
+    ///   - excess: the quota that the copy would exceed.
     /// - Throws: `noSuchObject`, `preconditionFailed` of `conditions`, and the errors of `header`'s condition.
     package func copy(
-        _ source: CredentialClaims, to permit: WritePermit, conditions: Preconditions,
-        checksum algorithm: ChecksumAlgorithm? = nil,
+        _ source: DecidedAccess, to permit: WritePermit, conditions: Preconditions,
+        checksum algorithm: ChecksumAlgorithm? = nil, excess: String? = nil,
         _ header: @escaping @Sendable (StoredObject) throws -> ObjectHeader
     ) throws -> StoredObject {
-        if source.bucket == permit.claims.bucket, source.key == permit.claims.key {
+        if source.claims.bucket == permit.claims.bucket, source.claims.key == permit.claims.key {
             return try revise(source, permit, conditions: conditions, checksum: algorithm, header)
         }
         try space.requireForNewUpload()
@@ -25,10 +25,10 @@ extension ObjectStore {
             try found.requireIntact()
             try conditions.require(of: found)
             let header = try header(found)
-            try database.readBlocking { connection in
-                try permit.check(header.condition, in: connection)
-                try admitCopy(found, permit, in: connection)
+            if !header.condition.isNone {
+                try database.readBlocking { try permit.check(header.condition, in: $0) }
             }
+            if let excess { throw ObjectStoreError.quotaExceeded(excess) }
             let checksum = try algorithm.map { try self.checksum($0, of: found) } ?? found.checksum
             let new = try engine.duplicate(found.fileID)
             let claims = permit.claims
@@ -44,7 +44,7 @@ extension ObjectStore {
                     try permit.check(header.condition, in: connection)
                     try permit.own(in: connection)
                     try admitCopy(object, permit, in: connection)
-                    try permit.record(copyOf: source, in: connection)
+                    try permit.record(copyOf: source.claims, in: connection)
                     try work.discards.finish(StoreRecords(connection).replaceObject(with: object), in: connection)
                 }
             }
@@ -55,7 +55,7 @@ extension ObjectStore {
 
     /// Copies an object to itself, which only changes what is stored beside its bytes.
     private func revise(
-        _ source: CredentialClaims, _ permit: WritePermit, conditions: Preconditions,
+        _ source: DecidedAccess, _ permit: WritePermit, conditions: Preconditions,
         checksum algorithm: ChecksumAlgorithm?, _ header: @escaping @Sendable (StoredObject) throws -> ObjectHeader
     ) throws -> StoredObject {
         let now = clock.now()
@@ -73,7 +73,7 @@ extension ObjectStore {
             let header = try header(object)
             try permit.check(header.condition, in: connection)
             try permit.own(in: connection)
-            try permit.record(copyOf: source, in: connection)
+            try permit.record(copyOf: source.claims, in: connection)
             if let (fileID, checksum) = new {
                 guard fileID == object.fileID else { throw WritesInFlight.Revoked() }
                 object.checksum = checksum

@@ -120,9 +120,8 @@ extension ObjectStore {
     }
 
     /// Returns the tags of an object: the catalog's for an upload, or those stored with it.
-    package func tags(_ claims: CredentialClaims, _ policy: any AccessPolicy) throws -> TagSet {
-        let object = try object(claims)
-        let cataloged = try database.readBlocking { try policy.tags(uploadID: claims.uploadID, in: $0) }
+    package func tags(of object: StoredObject, _ policy: any AccessPolicy) throws -> TagSet {
+        let cataloged = try database.readBlocking { try policy.tags(uploadID: object.uploadID, in: $0) }
         return cataloged.map { TagSet($0) } ?? object.kept.tags
     }
 }

@@ -69,7 +69,9 @@ package struct OperationRule: Sendable {
         fileprivate func matches(_ requested: Set<String>, hasSource: Bool) -> Bool {
             switch source {
             case .required where !hasSource, .absent where hasSource: false
-            default: parameters.isSubset(of: requested) && requested.isSubset(of: parameters.union(optionalParameters))
+            default:
+                parameters.isSubset(of: requested)
+                    && requested.allSatisfy { parameters.contains($0) || optionalParameters.contains($0) }
             }
         }
     }

@@ -19,12 +19,19 @@ package struct StoreOperation: Sendable {
     /// - Parameter subresources: the parameters by which the request's dialect distinguishes operations.
     /// - Throws: `notImplemented` for an operation that the store does not have in the dialect, and the errors of its arguments.
     init(_ request: OperationRequest, subresources: Set<String>) throws(StoreError) {
-        let names = request.target.parameters.map(\.name)
-        let requested = Set(names.filter(subresources.contains))
-        // Without them it would be another operation, and perhaps one that writes.
-        let foreign = Set(names.filter { OperationRule.parameters.contains($0) && !subresources.contains($0) })
-        let rule = request.rule(requested.union(foreign))
-        guard let rule, foreign.isEmpty else { throw request.refusal(requested.union(foreign), rule?.name) }
+        var requested: Set<String> = []
+        var isForeign = false
+        for parameter in request.target.parameters {
+            if subresources.contains(parameter.name) {
+                requested.insert(parameter.name)
+            } else if OperationRule.parameters.contains(parameter.name) {
+                // Without it the request would be for another operation, and perhaps one that writes.
+                requested.insert(parameter.name)
+                isForeign = true
+            }
+        }
+        let rule = request.rule(requested)
+        guard let rule, !isForeign else { throw request.refusal(requested, rule?.name) }
         self.rule = rule
         command = try rule.command(request)
     }

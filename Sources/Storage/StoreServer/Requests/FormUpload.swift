@@ -103,7 +103,7 @@ final class FormUpload: HTTPBodySink {
             throw StoreError(.noSuchBucket, "The specified bucket does not exist.")
         }
         responses.bucket = bucket
-        try begin(fields, contentType, StaticKeyForm(key: staticKey, bucket: bucket, dialect: dialect))
+        try begin(fields, contentType, by: staticKey, in: dialect)
     }
 
     /// Returns the fields with the file's name in place of `${filename}`, as the policy has to permit them: the policy could
@@ -121,15 +121,9 @@ final class FormUpload: HTTPBodySink {
         return expanded
     }
 
-    /// Whom the form's policy was found to be signed by, and for which bucket.
-    private struct StaticKeyForm {
-        let key: StaticKey
-        let bucket: StoreBucket
-        let dialect: any StoreDialect
-    }
-
+    /// - Parameter staticKey: the key that signed the form's policy.
     private func begin(
-        _ fields: HTTPFields, _ contentType: String?, _ form: StaticKeyForm
+        _ fields: HTTPFields, _ contentType: String?, by staticKey: StaticKey, in dialect: any StoreDialect
     ) throws {
         guard let name = fields["key"] else {
             throw StoreError(.invalidArgument, "PostObject: the form has no key.")
@@ -147,19 +141,13 @@ final class FormUpload: HTTPBodySink {
             named.append("content-type", type)
         }
         let request = SignedRequest(method: "POST", target: target, fields: named)
-        try form.dialect.rules.check(request, .postObject)
-        try form.dialect.rules.requireKnown(request, .postObject)
-        let keyRequest = StaticKeyRequest(
-            key: form.key, bucket: form.bucket, operation: .form, head: head, request: request, signatures: nil)
-        let (claims, decision, _) = try handler.store.decide(
-            form.key, on: keyRequest.stored(key, in: form.bucket), handler.policy)
-        head.notes.target = claims.target
-        var access = try StoreAccess(
-            claims, decision, chunkSignatures: nil, store: handler.store, policy: handler.policy)
-        access.origin = keyRequest.origin
+        try dialect.rules.check(request, .postObject)
+        try dialect.rules.requireKnown(request, .postObject)
+        let form = try handler.admission.admit(
+            StoreRequest(head: head, signed: request, dialect: dialect, operation: .form, staticKey: staticKey),
+            by: staticKey)
         put = try ObjectPut(
-            handler.store, permit: access.requireWrite(handler.policy), length: nil, checks: BodyChecks(),
-            header: handler.header(of: request, form.dialect))
+            handler.store, permit: handler.permit(form), length: nil, checks: BodyChecks(), header: form.header())
     }
 
     /// Whether the field would change or check the object, and is not implemented.

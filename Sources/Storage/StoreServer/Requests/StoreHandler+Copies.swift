@@ -6,15 +6,15 @@ import StoreProtocol
 /// CopyObject and UploadPartCopy.
 extension StoreHandler {
     func copy(
-        _ source: CopySourceHeader, _ checksum: ChecksumAlgorithm?, to access: StoreAccess,
-        _ keyRequest: StaticKeyRequest,
+        _ header: CopySourceHeader, _ checksum: ChecksumAlgorithm?, _ request: StoreRequest,
         _ responses: StoreResponses
     ) throws -> HTTPResponse {
-        let permit = try access.requireWrite(policy)
-        let dialect = responses.dialect
-        let from = try claims(ofSource: source, keyRequest)
-        let directives = try CopyDirectives(keyRequest.request, dialect)
-        let isItself = from.key == access.claims.key && from.bucket == access.claims.bucket
+        let permit = try permit(request)
+        let access = try request.requiredAccess
+        let source = try readable(access.source?.get(), request)
+        let dialect = request.dialect
+        let directives = try CopyDirectives(request.signed, dialect)
+        let isItself = source.claims.key == access.claims.key && source.claims.bucket == access.claims.bucket
         guard !isItself || directives.changesSomething || checksum != nil || dialect.etags == .oss else {
             throw StoreError(
                 .invalidRequest,
@@ -23,11 +23,12 @@ extension StoreHandler {
                 REPLACE to change its metadata.
                 """)
         }
-        let asks = try header(of: keyRequest.request, dialect)
+        let asks = try request.header()
         // OSS takes a copy of an object to itself for a change of its metadata.
         let replaces = isItself && dialect.etags == .oss
         let object = try store.copy(
-            from, to: permit, conditions: Preconditions(source.conditions), checksum: checksum
+            source, to: permit, conditions: Preconditions(header.conditions), checksum: checksum,
+            excess: access.decided.excess
         ) { found in
             directives.header(of: found, asks, replaces: replaces)
         }
@@ -36,20 +37,22 @@ extension StoreHandler {
     }
 
     /// Copies a part. Its bytes are read, although they do not leave the gateway, because a part has its own checksum.
-    func copy(
-        _ source: CopySourceHeader, toPart part: PartBody, _ access: StoreAccess, _ keyRequest: StaticKeyRequest,
-        _ responses: StoreResponses
+    func copyPart(
+        _ header: CopySourceHeader, _ request: StoreRequest, _ responses: StoreResponses
     ) throws -> HTTPResponse {
-        let permit = try access.requireWrite(policy)
-        let from = try claims(ofSource: source, keyRequest)
-        return try store.withObject(from) { object in
+        guard let key = request.staticKey, let part = request.access?.part else {
+            throw StoreError.notImplemented(request.operation.name)
+        }
+        let permit = try permit(request)
+        let source = try readable(admission.source(header, of: request, by: key), request)
+        return try store.withObject(source) { object in
             try object.requireIntact()
             guard
-                Preconditions(source.conditions).outcome(etag: object.etag, lastModified: object.createdAt) == .met
+                Preconditions(header.conditions).outcome(etag: object.etag, lastModified: object.createdAt) == .met
             else {
                 throw StoreError.sourceConditionFailed
             }
-            let range = source.range.map { $0.lowerBound..<$0.upperBound + 1 } ?? 0..<object.size
+            let range = header.range.map { $0.lowerBound..<$0.upperBound + 1 } ?? 0..<object.size
             guard range.upperBound <= object.size else {
                 throw StoreError(
                     .invalidArgument,
@@ -65,17 +68,13 @@ extension StoreHandler {
         }
     }
 
-    private func claims(ofSource source: CopySourceHeader, _ keyRequest: StaticKeyRequest) throws -> CredentialClaims {
-        guard let bucket = store.bucket(source.bucket, of: keyRequest.key) else {
-            throw StoreError(.noSuchBucket, "The bucket of the copy's source does not exist.")
-        }
-        let name = try keyRequest.stored(source.key, in: bucket)
-        let (claims, decision, exists) = try store.decide(keyRequest.key, on: name, policy)
-        keyRequest.head.notes.source = claims.location
-        guard exists, decision.isVisible else {
+    /// Returns the source of a copy if its existence may be revealed.
+    private func readable(_ source: DecidedAccess?, _ request: StoreRequest) throws(StoreError) -> DecidedAccess {
+        request.head.notes.source = source?.claims.location
+        guard let source, source.object != nil, source.decision.isVisible else {
             throw StoreError(.noSuchKey, "CopyObject: the source of the copy does not exist.")
         }
-        return claims
+        return source
     }
 }
 

@@ -7,13 +7,13 @@ import XML
 /// Responses about properties of an object other than its bytes.
 extension StoreResponses {
     func property(
-        _ property: ObjectProperty, of claims: CredentialClaims, _ request: SignedRequest,
+        _ property: ObjectProperty, of access: DecidedAccess, _ request: SignedRequest,
         _ store: ObjectStore, _ policy: any AccessPolicy
     ) throws -> HTTPResponse {
-        try store.withObject(claims) { object in
+        try store.withObject(access) { object in
             switch property {
             case .accessControl: return accessControl()
-            case .tags: return tags(try store.tags(claims, policy))
+            case .tags: return tags(try store.tags(of: object, policy))
             case .metadata:
                 let fields: HTTPFields = ["ETag": object.etag, "Last-Modified": Timestamps.http(object.createdAt)]
                 return HTTPResponse(status: 200, fields: marked(fields), body: .omitted(length: object.size))
