@@ -7,6 +7,16 @@ package enum ObjectStoreError: Error, Equatable {
     case noSuchObject
     /// The object may not be written any more.
     case writeDenied
+    /// A device uploaded the object, which a static key cannot delete.
+    case uploadIsReadOnly
+    /// The bytes of the object no longer match its checksum.
+    case objectIsCorrupted
+    /// The existing object does not fulfill the request's condition.
+    case conditionFailed(WriteCondition.Violation)
+    /// The source of a copy does not fulfill the request's conditions.
+    case sourceConditionFailed
+    /// A later append sets a field that only the first one can set.
+    case laterAppendSets(String)
     /// The upload's owner would exceed a quota; the text is for people.
     case quotaExceeded(String)
     /// The number is not 1 to 10,000.

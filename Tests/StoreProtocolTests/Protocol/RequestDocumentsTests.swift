@@ -83,32 +83,32 @@ import Testing
 
     @Test func conditionsDecideByWhatIsThere() throws {
         let there = WriteCondition.Present(etag: "\"A\"", size: 3, isAppendable: true, fileID: "1")
-        func code(_ condition: WriteCondition, _ present: WriteCondition.Present?) -> StoreError.Code? {
-            do throws(StoreError) {
+        func violation(_ condition: WriteCondition, _ present: WriteCondition.Present?) -> WriteCondition.Violation? {
+            do throws(WriteCondition.Violation) {
                 try condition.check(present)
                 return nil
-            } catch { return error.code }
+            } catch { return error }
         }
-        #expect(code(.none, there) == nil)
+        #expect(violation(.none, there) == nil)
         let absent = try WriteCondition(["If-None-Match": "*"])
-        #expect((code(absent, nil), code(absent, there)) == (nil, .preconditionFailed))
-        #expect((code(.forbidOverwrite, nil), code(.forbidOverwrite, there)) == (nil, .fileAlreadyExists))
+        #expect((violation(absent, nil), violation(absent, there)) == (nil, .objectExists(forbidsOverwrite: false)))
+        let forbidden = WriteCondition.forbidOverwrite
+        #expect(
+            (violation(forbidden, nil), violation(forbidden, there)) == (nil, .objectExists(forbidsOverwrite: true)))
         let match = try WriteCondition(["If-Match": "\"b\", \"a\""])
-        #expect((code(match, there), code(match, nil)) == (nil, .noSuchKey))
-        #expect(code(try WriteCondition(["If-Match": "\"b\""]), there) == .preconditionFailed)
-        #expect(code(WriteCondition.none.and(appendAt: 3), there) == nil)
-        #expect(code(WriteCondition.none.and(appendAt: 0), nil) == nil)
-        #expect(code(WriteCondition.none.and(appendAt: 2), there) == .positionNotEqualToLength)
-        let mismatch = #expect(throws: StoreError.self) { try WriteCondition.none.and(appendAt: 2).check(there) }
-        #expect(mismatch?.fields == ["x-oss-next-append-position": "3"])
+        #expect((violation(match, there), violation(match, nil)) == (nil, .noObject))
+        #expect(violation(try WriteCondition(["If-Match": "\"b\""]), there) == .otherETag("\"A\""))
+        #expect(violation(WriteCondition.none.and(appendAt: 3), there) == nil)
+        #expect(violation(WriteCondition.none.and(appendAt: 0), nil) == nil)
+        #expect(violation(WriteCondition.none.and(appendAt: 2), there) == .wrongPosition(2, size: 3))
         let read = WriteCondition.none.and(appendAt: 3, toFile: "1")
-        #expect(code(read, there) == nil)
+        #expect(violation(read, there) == nil)
         let replaced = WriteCondition.Present(etag: "\"A\"", size: 3, isAppendable: true, fileID: "2")
-        #expect(code(read, replaced) == .positionNotEqualToLength)
+        #expect(violation(read, replaced) == .replaced(size: 3))
         let empty = WriteCondition.Present(etag: "\"A\"", size: 0, isAppendable: true, fileID: "2")
-        #expect(code(WriteCondition.none.and(appendAt: 0, toFile: nil), empty) == .positionNotEqualToLength)
-        #expect(code(absent.and(appendAt: 3), there) == .preconditionFailed)
+        #expect(violation(WriteCondition.none.and(appendAt: 0, toFile: nil), empty) == .replaced(size: 0))
+        #expect(violation(absent.and(appendAt: 3), there) == .objectExists(forbidsOverwrite: false))
         let normal = WriteCondition.Present(etag: "\"A\"", size: 3, isAppendable: false, fileID: "1")
-        #expect(code(WriteCondition.none.and(appendAt: 3), normal) == .objectNotAppendable)
+        #expect(violation(WriteCondition.none.and(appendAt: 3), normal) == .notAppendable)
     }
 }

@@ -78,7 +78,7 @@ import Testing
             try body()
             return nil
         } catch {
-            return (error as? StoreError)?.code
+            return StoreError(error).code
         }
     }
 

@@ -249,8 +249,7 @@ import Testing
         let first = try put(store, "1", content(1000))
         let now = store.clock.now()
         try store.database.writeBlocking { [store = store.store] in try store.markBad(first.uploadID, at: now, in: $0) }
-        let error = #expect(throws: StoreError.self) { try copy(store, "1", to: "2") }
-        #expect(error?.code == .invalidObjectState)
+        #expect(throws: ObjectStoreError.objectIsCorrupted) { try copy(store, "1", to: "2") }
         #expect(try store.files().count == 1 && marks(store).isEmpty)
         try put(store, "1", content(1000))
         #expect(try copy(store, "1", to: "2").size == 1000)

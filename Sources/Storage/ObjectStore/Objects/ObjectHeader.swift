@@ -24,6 +24,8 @@ package struct ObjectHeader: Sendable {
 
 extension WriteCondition {
     /// Checks the condition, before a body is received and in the commit.
+    ///
+    /// - Throws: `conditionFailed`.
     func check(bucket: String, key: String, _ records: StoreRecords<some ReadConnection>) throws {
         // Most writes have no condition, and need no read.
         guard !isNone else { return }
@@ -32,6 +34,10 @@ extension WriteCondition {
         }
         // A missing file may come back: the object was acknowledged, so it is there for who must not replace it.
         let isLost = try present == nil && records.isObjectLost(bucket: bucket, key: key)
-        try check(present, isLost: isLost)
+        do throws(Violation) {
+            try check(present, isLost: isLost)
+        } catch {
+            throw ObjectStoreError.conditionFailed(error)
+        }
     }
 }

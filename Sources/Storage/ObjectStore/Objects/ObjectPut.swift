@@ -118,7 +118,7 @@ package final class ObjectAppend {
         var header = header
         if let present {
             if let name = header.kept.difference(from: present.kept, .oss) {
-                throw StoreError.laterAppendSets(name)
+                throw ObjectStoreError.laterAppendSets(name)
             }
             header.inheritsKept = true
             header.contentType = present.contentType

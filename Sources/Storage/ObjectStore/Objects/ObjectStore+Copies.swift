@@ -11,7 +11,7 @@ extension ObjectStore {
     /// - Parameters:
     ///   - checksum: of the copy's bytes, which are read if the source does not have it; `nil` = the source's.
     ///   - excess: the quota that the copy would exceed.
-    /// - Throws: `noSuchObject`, `preconditionFailed` of `conditions`, and the errors of `header`'s condition.
+    /// - Throws: `noSuchObject`, `sourceConditionFailed`, and the errors of `header`'s condition.
     package func copy(
         _ source: DecidedAccess, to permit: WritePermit, conditions: Preconditions,
         checksum algorithm: ChecksumAlgorithm? = nil, excess: String? = nil,
@@ -144,8 +144,8 @@ struct CorruptedObject: Error, Equatable, CustomStringConvertible {
 }
 
 extension Preconditions {
-    /// - Throws: `preconditionFailed`, also if a GET would get 304.
-    fileprivate func require(of object: StoredObject) throws(StoreError) {
+    /// - Throws: `sourceConditionFailed`, also if a GET would get 304.
+    package func require(of object: StoredObject) throws(ObjectStoreError) {
         guard outcome(etag: object.etag, lastModified: object.createdAt) == .met else {
             throw .sourceConditionFailed
         }

@@ -10,7 +10,7 @@ extension ObjectStore {
     /// The result for one key of DeleteObjects.
     package enum DeletionResult: Sendable {
         case deleted
-        case refused(StoreError)
+        case refused(any Error)
     }
 
     /// Deletes objects, some dozen in a transaction. An object that does not exist counts as deleted.
@@ -49,12 +49,12 @@ extension ObjectStore {
             try permit.confirm(in: connection)
             try permit.check(item.condition, in: connection)
         } catch ObjectStoreError.writeDenied {
-            return .refused(.uploadIsReadOnly)
+            return .refused(ObjectStoreError.uploadIsReadOnly)
         } catch ObjectStoreError.noSuchUpload {
             // An object that is not listed yet is not deleted, as with DeleteObject.
-            return found == nil ? .deleted : .refused(.uploadIsReadOnly)
-        } catch let error as StoreError {
-            return .refused(error)
+            return found == nil ? .deleted : .refused(ObjectStoreError.uploadIsReadOnly)
+        } catch ObjectStoreError.conditionFailed(let violation) {
+            return .refused(ObjectStoreError.conditionFailed(violation))
         }
         if found != nil {
             deleted.append(item.name)

@@ -100,9 +100,9 @@ package struct StoredObject: Sendable, Equatable {
 
     package var isMultipart: Bool { multipartID != nil }
 
-    /// - Throws: `invalidObjectState` for an object that the scrubber marked: neither its bytes nor anything made of them may pass for
+    /// - Throws: `objectIsCorrupted` for an object that the scrubber marked: neither its bytes nor anything made of them may pass for
     ///   what was stored.
-    package func requireIntact() throws(StoreError) {
+    package func requireIntact() throws(ObjectStoreError) {
         if isBad { throw .objectIsCorrupted }
     }
 

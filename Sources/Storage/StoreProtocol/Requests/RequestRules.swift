@@ -173,17 +173,4 @@ extension StoreError {
     package static func notImplemented(_ what: String, _ hint: String = "") -> StoreError {
         StoreError(.notImplemented, "This store does not implement \(what)." + (hint.isEmpty ? "" : " \(hint)"))
     }
-
-    package static func laterAppendSets(_ name: String) -> StoreError {
-        StoreError(
-            .invalidArgument,
-            "AppendObject: \(name) can only be set when the object is created. Leave it out of later appends.")
-    }
-
-    package static let sourceConditionFailed = StoreError(
-        .preconditionFailed, "The source does not fulfill the conditions of the copy.")
-    package static let objectIsCorrupted = StoreError(
-        .invalidObjectState, "The object is corrupted: its bytes no longer match its checksum. Put the object again.")
-    package static let uploadIsReadOnly = StoreError(
-        .accessDenied, "A static key cannot delete what a device uploaded.")
 }

@@ -102,49 +102,38 @@ package struct WriteCondition: Sendable, Equatable {
     /// - Parameters:
     ///   - present: what is at the key; `nil` = nothing, or nothing that can be read.
     ///   - isLost: whether the file of the object at the key is missing.
-    /// - Throws: `preconditionFailed`, `fileAlreadyExists`, `noSuchKey`, `objectNotAppendable`, `positionNotEqualToLength`,
-    ///   and `serviceUnavailable` for an append to an object whose file is missing.
-    package func check(_ present: Present?, isLost: Bool = false) throws(StoreError) {
-        if let absent, present != nil || isLost {
-            throw absent == .fileAlreadyExists
-                ? StoreError(.fileAlreadyExists, "The object exists already, and the request forbids to overwrite it.")
-                : StoreError(.preconditionFailed, "The object exists already, and the request has If-None-Match: *.")
-        }
+    package func check(_ present: Present?, isLost: Bool = false) throws(Violation) {
+        if let absent, present != nil || isLost { throw .objectExists(forbidsOverwrite: absent == .fileAlreadyExists) }
         if let tags {
-            guard let present else {
-                throw StoreError(.noSuchKey, "The request has If-Match, but the key does not exist.")
-            }
+            guard let present else { throw .noObject }
             guard tags.contains(where: { $0 == "*" || ETag.matches($0, present.etag) }) else {
-                throw StoreError(
-                    .preconditionFailed, "The object's ETag is \(present.etag), which If-Match does not name.")
+                throw .otherETag(present.etag)
             }
         }
         guard let position else { return }
-        guard !isLost else {
-            throw StoreError(
-                .serviceUnavailable,
-                "The object's file is missing, so nothing can be appended. Put the object again.")
-        }
-        if let present, !present.isAppendable {
-            throw StoreError(
-                .objectNotAppendable, "The object was not made by AppendObject, so nothing can be appended.")
-        }
+        guard !isLost else { throw .fileIsMissing }
+        if let present, !present.isAppendable { throw .notAppendable }
         let size = present?.size ?? 0
-        guard position == size else {
-            throw Self.wrongPosition(
-                "AppendObject at position \(position), but the object has \(size) bytes.", size: size)
-        }
+        guard position == size else { throw .wrongPosition(position, size: size) }
         guard let source, source != (present.map { .file($0.fileID) } ?? .nothing) else { return }
-        throw Self.wrongPosition(
-            "The object was replaced during the request. Read its size again and repeat the append there.", size: size)
+        throw .replaced(size: size)
     }
 
-    /// Clients of OSS read the size from the field of the response, as after a successful append.
-    private static func wrongPosition(_ message: String, size: Int64) -> StoreError {
-        var error = StoreError(
-            .positionNotEqualToLength, message, details: [.init("ObjectSize", String(size))])
-        error.fields = ["x-oss-next-append-position": String(size)]
-        return error
+    /// The reason why an object, or its absence, does not fulfill a condition.
+    package enum Violation: Error, Equatable {
+        /// `forbidsOverwrite`: the condition is that of OSS.
+        case objectExists(forbidsOverwrite: Bool)
+        /// There is no object with an ETag.
+        case noObject
+        /// The value is the object's ETag.
+        case otherETag(String)
+        /// The object exists, but its file does not, so that nothing can be appended.
+        case fileIsMissing
+        case notAppendable
+        /// The value is that of the request; `size` is the object's, in bytes.
+        case wrongPosition(Int64, size: Int64)
+        /// The object was replaced during an append by one of that size, in bytes.
+        case replaced(size: Int64)
     }
 }
 

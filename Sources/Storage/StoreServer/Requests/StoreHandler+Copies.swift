@@ -47,11 +47,7 @@ extension StoreHandler {
         let source = try readable(admission.source(header, of: request, by: key), request)
         return try store.withObject(source) { object in
             try object.requireIntact()
-            guard
-                Preconditions(header.conditions).outcome(etag: object.etag, lastModified: object.createdAt) == .met
-            else {
-                throw StoreError.sourceConditionFailed
-            }
+            try Preconditions(header.conditions).require(of: object)
             let range = header.range.map { $0.lowerBound..<$0.upperBound + 1 } ?? 0..<object.size
             guard range.upperBound <= object.size else {
                 throw StoreError(

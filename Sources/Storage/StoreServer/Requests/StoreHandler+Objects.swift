@@ -60,7 +60,7 @@ extension StoreHandler {
     func delete(_ request: StoreRequest, _ responses: StoreResponses) throws -> HTTPResponse {
         let access = try request.requiredAccess
         if let key = request.staticKey { try request.requireWrite(by: key) }
-        guard case .allowed = access.decided.decision else { throw StoreError.uploadIsReadOnly }
+        guard case .allowed = access.decided.decision else { throw ObjectStoreError.uploadIsReadOnly }
         let condition = try WriteCondition(request.signed.fields)
         if access.decided.object != nil || !condition.isNone {
             try store.delete(WritePermit(claims: access.claims, policy: policy, origin: access.origin), condition)

@@ -1,5 +1,7 @@
+import HTTPTypes
 import ObjectStore
 import StoreProtocol
+import XML
 
 extension StoreError {
     /// Converts any error to one for clients. Transient errors are a 503: clients retry.
@@ -35,6 +37,18 @@ extension StoreError {
         case .noSuchUpload: self = .noSuchUpload
         case .noSuchObject: self = .noSuchKey
         case .writeDenied: self.init(.accessDenied, "The object can no longer be written.")
+        case .uploadIsReadOnly: self.init(.accessDenied, "A static key cannot delete what a device uploaded.")
+        case .objectIsCorrupted:
+            self.init(
+                .invalidObjectState,
+                "The object is corrupted: its bytes no longer match its checksum. Put the object again.")
+        case .conditionFailed(let violation): self.init(violation)
+        case .sourceConditionFailed:
+            self.init(.preconditionFailed, "The source does not fulfill the conditions of the copy.")
+        case .laterAppendSets(let name):
+            self.init(
+                .invalidArgument,
+                "AppendObject: \(name) can only be set when the object is created. Leave it out of later appends.")
         case .quotaExceeded(let excess): self.init(.quotaExceeded, excess)
         case .invalidPartNumber:
             self.init(.invalidArgument, "Part number must be an integer between 1 and 10000, inclusive.")
@@ -70,6 +84,42 @@ extension StoreError {
         case .noSpaceForNewUpload:
             self.init(.serviceUnavailable, "The disk has no space for new uploads. Try again later.")
         }
+    }
+}
+
+extension StoreError {
+    /// Converts the reason why an object does not fulfill the condition of a write.
+    private init(_ violation: WriteCondition.Violation) {
+        switch violation {
+        case .objectExists(forbidsOverwrite: true):
+            self.init(.fileAlreadyExists, "The object exists already, and the request forbids to overwrite it.")
+        case .objectExists(forbidsOverwrite: false):
+            self.init(.preconditionFailed, "The object exists already, and the request has If-None-Match: *.")
+        case .noObject: self.init(.noSuchKey, "The request has If-Match, but the key does not exist.")
+        case .otherETag(let tag):
+            self.init(.preconditionFailed, "The object's ETag is \(tag), which If-Match does not name.")
+        case .fileIsMissing:
+            self.init(
+                .serviceUnavailable,
+                "The object's file is missing, so nothing can be appended. Put the object again.")
+        case .notAppendable:
+            self.init(.objectNotAppendable, "The object was not made by AppendObject, so nothing can be appended.")
+        case .wrongPosition(let position, let size):
+            self.init(
+                positionNotEqualTo: size, "AppendObject at position \(position), but the object has \(size) bytes.")
+        case .replaced(let size):
+            self.init(
+                positionNotEqualTo: size,
+                """
+                The object was replaced during the request. Read its size again and repeat the append there.
+                """)
+        }
+    }
+
+    /// Clients of OSS read the size from the field of the response, as after a successful append.
+    private init(positionNotEqualTo size: Int64, _ message: String) {
+        self.init(.positionNotEqualToLength, message, details: [.init("ObjectSize", String(size))])
+        fields = ["x-oss-next-append-position": String(size)]
     }
 }
 

@@ -182,7 +182,8 @@ extension StoreResponses {
             switch result {
             case .deleted:
                 if !list.isQuiet { elements.append(FlatXML.Element("Deleted", key)) }
-            case .refused(let error):
+            case .refused(let cause):
+                let error = StoreError(cause)
                 elements.append(
                     FlatXML.Element(
                         "Error",
