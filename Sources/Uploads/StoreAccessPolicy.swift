@@ -3,6 +3,7 @@ package import Basics
 import Catalog
 package import Database
 package import ObjectStore
+package import StoreProtocol
 
 /// The current rights of temporary credentials, presigned URLs and static keys, evaluated at every request of the data plane.
 package struct StoreAccessPolicy: AccessPolicy {

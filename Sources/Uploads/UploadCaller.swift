@@ -2,6 +2,7 @@ import Accounts
 import Catalog
 import Database
 import ObjectStore
+import StoreProtocol
 
 /// The party that changes an upload: a device or site with its own key, or a user for a site.
 struct UploadCaller: Sendable {

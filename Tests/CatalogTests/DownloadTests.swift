@@ -4,6 +4,7 @@ import GRPCWire
 import GatewayAPI
 import Proto
 import RPC
+import StoreProtocol
 import TestSupport
 import Testing
 

@@ -6,6 +6,7 @@ import GatewayAPI
 import ObjectStore
 import Proto
 import RPC
+import StoreProtocol
 import TestSupport
 import Testing
 

@@ -8,6 +8,7 @@ import GatewayTesting
 import ObjectStore
 import Proto
 import RPC
+import StoreProtocol
 import TestSupport
 import Testing
 import Wire

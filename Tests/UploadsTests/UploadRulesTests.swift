@@ -5,6 +5,7 @@ import Crypto
 import GatewayFormats
 import Proto
 import RPC
+import StoreProtocol
 import Synchronization
 import TestSupport
 import Testing

@@ -54,11 +54,12 @@ struct ObjectPresigning: Sendable {
             try Audit.record(caller.did(to: location.auditName(access.rawValue)), at: now, in: connection)
             return claims
         }
+        let validity = CredentialIssuer.Validity(from: clock.now(), for: lifetime)
         return Presigned(
             read: access.operations.contains(.read)
-                ? try store.presignedGet(claims, at: endpoint, lifetime: lifetime) : nil,
+                ? try store.issuer.presignedGet(claims, at: endpoint, validity) : nil,
             write: access.operations.contains(.write)
-                ? try store.presignedPut(claims, at: endpoint, lifetime: lifetime) : nil,
+                ? try store.issuer.presignedPut(claims, at: endpoint, validity) : nil,
             expiresAt: expiresAt)
     }
 

@@ -4,7 +4,7 @@ package import Database
 import GatewayFormats
 package import ObjectStore
 import RPC
-import StoreProtocol
+package import StoreProtocol
 
 /// The rules of RequestDownload.
 struct Downloads: Sendable {
@@ -46,8 +46,8 @@ struct Downloads: Sendable {
                 uploadID: object.uploadID, bucket: object.content.bucket, key: object.content.key, operations: .read,
                 expiresAt: expiresAt, holder: .init(.user(id: user.userID, epoch: user.epoch), of: user.home.id))
             let name = names[object.fileID] ?? object.name(tags: [:])
-            let request = try store.presignedGet(
-                claims, at: endpoint, lifetime: lifetime,
+            let request = try store.issuer.presignedGet(
+                claims, at: endpoint, .init(from: clock.now(), for: lifetime),
                 as: DownloadName(fileName: name.text, contentType: object.description.contentType))
             return File(object: object, name: name, request: request)
         }

@@ -206,38 +206,6 @@ package final class ObjectStore: Sendable {
         data.path(of: object.fileID)
     }
 
-    /// Returns a URL for reading one object, valid for at most `lifetime`, with any Range.
-    ///
-    /// - Parameters:
-    ///   - claims: restricted to reading; the URL expires with them.
-    ///   - download: the object's name and type in the response; `nil` = as stored.
-    package func presignedGet(
-        _ claims: CredentialClaims, at endpoint: StoreEndpoint, lifetime: Duration, as download: DownloadName? = nil
-    ) throws -> PresignedRequest {
-        try presigned("GET", .read, claims, at: endpoint, lifetime: lifetime, parameters: download?.parameters ?? [])
-    }
-
-    /// Returns a URL for one PUT of an object; otherwise like ``presignedGet(_:at:lifetime:)``.
-    package func presignedPut(
-        _ claims: CredentialClaims, at endpoint: StoreEndpoint, lifetime: Duration
-    ) throws -> PresignedRequest {
-        try presigned("PUT", .write, claims, at: endpoint, lifetime: lifetime)
-    }
-
-    private func presigned(
-        _ method: String, _ operations: CredentialClaims.Operations, _ claims: CredentialClaims,
-        at endpoint: StoreEndpoint, lifetime: Duration, parameters: [(name: String, value: String)] = []
-    ) throws -> PresignedRequest {
-        let now = clock.now()
-        let lifetime = min(lifetime, .seconds(claims.expiresAt.seconds - now.seconds))
-        let narrowed = CredentialClaims(
-            uploadID: claims.uploadID, bucket: claims.bucket, key: claims.key, operations: operations,
-            expiresAt: now.adding(lifetime), holder: claims.holder)
-        return try PresignedRequest(
-            method, StoreObject(endpoint: endpoint, bucket: claims.bucket, key: claims.key), parameters: parameters,
-            credentials: issuer.issue(narrowed), at: now, lifetime: lifetime)
-    }
-
     /// Opens the bytes of a finished object.
     ///
     /// - Throws: `StorageFailure.missing` if the file is missing or has another size.

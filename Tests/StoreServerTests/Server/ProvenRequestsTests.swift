@@ -102,7 +102,9 @@ import Testing
     @Test func endsWithTheClaimsToo() throws {
         let store = try filled()
         let endpoint = try StoreEndpoint("http://h")
-        let url = try store.store.presignedGet(store.claims(lifetime: 30), at: endpoint, lifetime: .seconds(30)).url
+        let url = try store.store.issuer.presignedGet(
+            store.claims(lifetime: 30), at: endpoint, .init(from: store.clock.now(), for: .seconds(30))
+        ).url
         let target = String(url.dropFirst("http://h".count))
         #expect(try get(store, target).status == 200)
         store.clock.advance(seconds: 30)

@@ -181,7 +181,8 @@ import Testing
         _ = try store.client().put(content(1000))
         let claims = store.claims(lifetime: 100_000)
         let endpoint = try StoreEndpoint("http://127.0.0.1:\(store.server.port)")
-        let presigned = try store.store.presignedGet(claims, at: endpoint, lifetime: .seconds(900))
+        let presigned = try store.store.issuer.presignedGet(
+            claims, at: endpoint, .init(from: store.clock.now(), for: .seconds(900)))
         #expect(presigned.method == "GET")
         #expect(presigned.expiresAt == store.clock.now().adding(seconds: 900))
         let target = try #require(presigned.url.firstRange(of: "/bucket").map { presigned.url[$0.lowerBound...] })
@@ -206,7 +207,8 @@ import Testing
     @Test func presignsAPutOfWhateverContentType() throws {
         let store = try TestStore(inMemory: true)
         let endpoint = try StoreEndpoint("http://127.0.0.1:\(store.server.port)")
-        let presigned = try store.store.presignedPut(store.claims(), at: endpoint, lifetime: .seconds(900))
+        let presigned = try store.store.issuer.presignedPut(
+            store.claims(), at: endpoint, .init(from: store.clock.now(), for: .seconds(900)))
         #expect(presigned.method == "PUT")
         let target = try #require(presigned.url.firstRange(of: "/bucket").map { presigned.url[$0.lowerBound...] })
         func send(_ method: String, _ extra: String = "") throws -> RawConnection.Response {
@@ -224,7 +226,8 @@ import Testing
     @Test func endsAPresignedURLWithItsClaims() throws {
         let store = try TestStore(inMemory: true)
         let endpoint = try StoreEndpoint("http://127.0.0.1:1")
-        let presigned = try store.store.presignedGet(store.claims(lifetime: 30), at: endpoint, lifetime: .seconds(900))
+        let presigned = try store.store.issuer.presignedGet(
+            store.claims(lifetime: 30), at: endpoint, .init(from: store.clock.now(), for: .seconds(900)))
         #expect(presigned.expiresAt == store.clock.now().adding(seconds: 30))
         #expect(presigned.url.contains("x-oss-expires=30&"))
     }

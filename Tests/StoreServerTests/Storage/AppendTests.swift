@@ -9,6 +9,7 @@ import Testing
 
 @testable import ObjectStore
 @testable import StoreProtocol
+@testable import StoreServer
 
 /// Objects that are made of what is at a key: by appending to it, and by copying it to itself.
 @Suite(.timeLimited) struct AppendTests {

@@ -2,6 +2,7 @@ import Basics
 import Database
 import Dispatch
 import HTTPTestClient
+import StoreProtocol
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import Database
 import Foundation
 import HTTPTestClient
 import HTTPTypes
+import StoreProtocol
 import Synchronization
 import TestSupport
 

@@ -1,6 +1,6 @@
 import Basics
 package import Database
-import StoreProtocol
+package import StoreProtocol
 
 /// The decisions about credentials with a valid signature, made by the modules that own uploads and principals.
 ///

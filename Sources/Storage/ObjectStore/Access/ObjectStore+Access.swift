@@ -1,4 +1,5 @@
 import Database
+package import StoreProtocol
 
 /// The rights of credentials with a valid signature.
 extension ObjectStore {

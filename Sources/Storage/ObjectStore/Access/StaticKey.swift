@@ -1,5 +1,6 @@
 import Basics
 package import Crypto
+package import StoreProtocol
 
 /// A key in the configuration for operators' own tools, valid until it is removed there.
 package struct StaticKey: Sendable {

@@ -1,6 +1,6 @@
 import Basics
 import Database
-import StoreProtocol
+package import StoreProtocol
 
 /// The origin of a change, for the audit log.
 package struct WriteOrigin: Sendable {
@@ -69,4 +69,9 @@ package struct WritePermit: Sendable {
         guard bytes > 0, let excess = try policy.excess(claims, bytes: bytes, in: connection) else { return }
         throw ObjectStoreError.quotaExceeded(excess)
     }
+}
+
+extension CredentialClaims {
+    /// The place of the object that the credentials are for.
+    var place: StoredObject.Place { StoredObject.Place(bucket: bucket, key: key, uploadID: uploadID) }
 }

@@ -1,10 +1,9 @@
 import Basics
 import Crypto
-import StoreProtocol
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import StoreProtocol
 
 @Suite(.timeLimited) struct CredentialIssuerTests {
     private let keyring = Keyring(root: Secret([UInt8](repeating: 7, count: 32)))

@@ -3,7 +3,7 @@ import Crypto
 
 /// The rights of temporary credentials, which their security token contains with a MAC.
 ///
-/// They are not stored. The ``AccessPolicy`` decides at every request whether they are still valid.
+/// They are not stored. The policy of the store (`AccessPolicy`) decides at every request whether they are still valid.
 package struct CredentialClaims: Sendable, Equatable {
     package struct Operations: OptionSet, Sendable {
         package let rawValue: UInt8
@@ -90,11 +90,6 @@ package struct CredentialClaims: Sendable, Equatable {
         self.expiresAt = UnixTime(seconds: expiresAt.seconds)
         self.holder = holder
     }
-}
-
-extension CredentialClaims {
-    /// The place of the object that the credentials are for.
-    var place: StoredObject.Place { StoredObject.Place(bucket: bucket, key: key, uploadID: uploadID) }
 }
 
 /// The encoding of claims: fixed-width integers in big-endian order, strings and byte strings after a 16-bit length.

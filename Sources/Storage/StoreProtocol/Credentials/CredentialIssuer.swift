@@ -1,6 +1,5 @@
 import Basics
 package import Crypto
-package import StoreProtocol
 
 /// Issues and verifies temporary credentials.
 ///

@@ -2,7 +2,7 @@ import Basics
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import StoreProtocol
 
 @Suite(.timeLimited) struct CredentialClaimsTests {
     /// Presigned URLs of the version before organizations may be valid for days after an update.
