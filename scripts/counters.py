@@ -46,7 +46,7 @@ def explain(calls: list[Counts]) -> None:
     cost = counter_table.Cost.of(calls)
     call = min(calls, key=lambda call: abs(call.system_calls.total() - cost.system_calls))
     print(f"{cost.allocations} allocations")
-    print(f"{len(call.statements)} statements")
+    print(f"{len(call.statements)} statements, {call.round_trips} round trips to a database on the network")
     for statement in call.statements:
         print("   ", " ".join(statement.split()))
     print(f"{call.system_calls.total()} system calls")

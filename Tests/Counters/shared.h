@@ -12,10 +12,13 @@ struct counters {
     atomic_ulong texts_length;
     /// The bytes that memcpy and memmove copied, see copies.c.
     atomic_ulong copied;
-    /// The SQL of each execution of a prepared statement, terminated by NUL.
+    /// Records of the executions of prepared statements in their order, each a letter and a text that is terminated by NUL: S for the
+    /// SQL. If COUNTERS_VALUES is set, also A for the SQL with its arguments, and R for a row's values, which 0x1F separates.
     char texts[];
 };
 
 extern struct counters *counters;
 /// The size of `counters->texts` in bytes.
 extern size_t texts_capacity;
+/// Whether the thread works for the counters themselves, whose allocations are not counted.
+extern _Thread_local int is_measuring;

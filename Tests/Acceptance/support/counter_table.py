@@ -10,15 +10,17 @@ from support.counters import Counters, Counts
 from support.gateway import Gateway
 
 FILE = Path(__file__).resolve().parents[1] / "counters.txt"
-COLUMNS = ("allocations", "statements", "system calls")
+COLUMNS = ("allocations", "statements", "round trips", "system calls")
+#: The columns whose numbers are the same each time.
+EXACT = ("statements", "round trips")
 #: The tolerance for allocations and system calls; statements are the same each time. Identifiers and signatures are
 #: random, and affect how many pages of the database a change touches, and how many characters of a URL are escaped.
 TOLERANCE, LEAST_TOLERANCE = 0.01, 2
 
 _HEADING = """\
-# What one call costs the gateway: allocations, runs of SQL statements, system calls. Medians of {counted} calls after
-# {warm_up} others, in the debug build. Checked by `make test`, written by `scripts/counters --write`; docs/benchmarks.md says
-# what is counted.
+# What one call costs the gateway: allocations, runs of SQL statements, the round trips that they would be to a database
+# on the network, system calls. Medians of {counted} calls after {warm_up} others, in the debug build. Checked by
+# `make test`, written by `scripts/counters --write`; docs/benchmarks.md says what is counted.
 """
 
 
@@ -28,6 +30,7 @@ class Cost:
 
     allocations: int
     statements: int
+    round_trips: int
     system_calls: int
 
     @classmethod
@@ -36,6 +39,7 @@ class Cost:
         return cls(
             statistics.median_low(call.allocations for call in calls),
             statistics.median_low(len(call.statements) for call in calls),
+            statistics.median_low(call.round_trips for call in calls),
             statistics.median_low(call.system_calls.total() for call in calls),
         )
 
@@ -48,7 +52,7 @@ def measure(binary: Path, stubs, **settings) -> dict[str, list[Counts]]:
     """Starts a gateway, makes the ten calls, and returns the costs of the counted ones; `settings` are further ones."""
     measured = {}
     with tempfile.TemporaryDirectory(prefix="data-gateway-counters-") as directory:
-        counters = Counters(binary.with_name("libcounters.so"), Path(directory, "counters"))
+        counters = Counters(binary.with_name("libcounters.so"), Path(directory, "counters"), values=True)
         gateway = Gateway(binary, Path(directory), ten_calls.CONFIG | settings)
         gateway.wrapper = counters.wrapper
         gateway.start()
@@ -100,7 +104,7 @@ def changes(before: Table, after: Table) -> str:
 
 
 def _differs(column: int, old: int, new: int) -> bool:
-    tolerance = 0 if COLUMNS[column] == "statements" else max(LEAST_TOLERANCE, TOLERANCE * old)
+    tolerance = 0 if COLUMNS[column] in EXACT else max(LEAST_TOLERANCE, TOLERANCE * old)
     return abs(new - old) > tolerance
 
 

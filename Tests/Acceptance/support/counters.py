@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from support import round_trips
+
 #: The order of the fields in `struct counters`.
 _HEAD = struct.Struct("=QQQ")
 #: Space for the SQL of one call, many times over; unused space takes no blocks on the disk.
@@ -63,6 +65,8 @@ class Counts:
     allocations: int
     #: The SQL of each statement, in order.
     statements: tuple[str, ...]
+    #: The number of round trips to a database on the network, see `round_trips.py`; 0 if values are not recorded.
+    round_trips: int
     #: The number of calls by name.
     system_calls: Counter
     #: The bytes that memcpy and memmove copied, without copies of less than 4 KiB.
@@ -75,9 +79,10 @@ class Counters:
     Started with `environment` instead, it runs without strace, and only `allocations` are counted.
 
     directory: the folder for the counters' files; it is created.
+    values: whether arguments and rows of statements are recorded, from which round trips are counted.
     """
 
-    def __init__(self, library: Path, directory: Path):
+    def __init__(self, library: Path, directory: Path, values: bool = False):
         assert library.exists(), f"{library} is not there; run `swift build` first"
         directory.mkdir()
         self.process = 0
@@ -92,6 +97,8 @@ class Counters:
             # Otherwise the order of sets, and with it how often they grow, would differ between processes.
             "SWIFT_DETERMINISTIC_HASHING": "1",
         }
+        if values:
+            self.environment["COUNTERS_VALUES"] = "1"
 
     @property
     def allocations(self) -> int:
@@ -120,9 +127,11 @@ class Counters:
         rest(self.process, lambda: (*self._head(), self._trace.stat().st_size))
         before = self._allocations_read, self._copied_read
         self._allocations_read, _, self._copied_read = self._head()
+        records = self._new_records()
         return Counts(
             self._allocations_read - before[0],
-            self._new_statements(),
+            tuple(text for kind, text in records if kind == "S"),
+            round_trips.count(records),
             self._new_system_calls(),
             self._copied_read - before[1],
         )
@@ -131,13 +140,15 @@ class Counters:
         with open(self._page, "rb") as file:
             return _HEAD.unpack(file.read(_HEAD.size))
 
-    def _new_statements(self) -> tuple[str, ...]:
+    def _new_records(self) -> list[tuple[str, str]]:
+        """Returns the new records of `struct counters`, by kind."""
         _, end, _ = self._head()
         start, self._texts_read = self._texts_read, end
         assert end <= _TEXTS, "too many statements were counted for their texts"
         with open(self._page, "rb") as file:
             file.seek(_HEAD.size + start)
-            return tuple(text.decode() for text in file.read(end - start).split(b"\0")[:-1])
+            texts = [text.decode(errors="replace") for text in file.read(end - start).split(b"\0")[:-1]]
+            return [(text[0], text[1:]) for text in texts]
 
     def _new_system_calls(self) -> Counter:
         with open(self._trace, "rb") as file:
