@@ -78,7 +78,7 @@ let package = Package(
         module("CommonProto", ["GRPCWire", "Protobuf"], path: "Proto/CommonProto"),
         module("GatewayProto", ["CommonProto", "GRPCWire", "Protobuf"], path: "Proto/GatewayProto"),
         module("Proto", ["CommonProto", "GatewayProto", "Protobuf"], path: "Proto/Proto"),
-        .executableTarget(name: "protoc-gen-gateway", dependencies: ["Protobuf"], swiftSettings: strict),
+        .executableTarget(name: "protoc-gen-gateway", dependencies: ["Basics", "Protobuf"], swiftSettings: strict),
         module("Sockets", ["Basics", "COpenSSL", "HTTPTypes"], path: "Network/Sockets"),
         module("Settings", ["Basics", "Crypto", "HTTPTypes", "JSON"], path: "API/Settings"),
         module(
@@ -187,8 +187,8 @@ let package = Package(
         module(
             "DeviceCommands",
             [
-                "Basics", "CommandLineInterface", "DeviceAgent", "DeviceClient", "GatewayFormats", "HTTPClient",
-                "HTTPTypes", "JSON", "RPC", "Sockets", "StoreClient", "Wire",
+                "Basics", "CLinux", "CommandLineInterface", "DeviceAgent", "DeviceClient", "GatewayFormats",
+                "HTTPClient", "HTTPTypes", "JSON", "RPC", "Sockets", "StoreClient", "Wire",
             ]),
         .executableTarget(
             name: "data-gateway-device", dependencies: ["CommandLineInterface", "DeviceCommands"],
@@ -385,7 +385,7 @@ let package = Package(
         tests("StoreClient", ["Basics", "HTTPClient"]),
         tests(
             "DeviceClient",
-            ["Basics", "GatewayFormats", "HTTPClient", "HTTPTypes", "Proto", "RPC", "StoreClient", "Wire"]),
+            ["Basics", "CLinux", "GatewayFormats", "HTTPClient", "HTTPTypes", "Proto", "RPC", "StoreClient", "Wire"]),
         tests("DeviceAgent", ["Basics", "DeviceClient", "HTTPClient", "HTTPTypes", "Proto", "RPC", "Wire"]),
         tests(
             "Console",

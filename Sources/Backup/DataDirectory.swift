@@ -1,7 +1,7 @@
 package import Basics
 package import Crypto
 package import Database
-import Foundation
+import Glibc
 import Synchronization
 
 /// The server's folder, locked by one process at a time: a gateway that serves it, or a command that repairs it.
@@ -160,7 +160,7 @@ package final class DataDirectory: Sendable {
     }
 
     static func exists(_ path: String) -> Bool {
-        FileManager.default.fileExists(atPath: path)
+        access(path, F_OK) == 0
     }
 
     /// Creates each missing folder of the path, and syncs its name before anything is written into it.
@@ -228,6 +228,6 @@ package final class DataDirectory: Sendable {
 
     /// Removes the files of backups that were ended by a crash.
     private func removeCopies() {
-        try? FileManager.default.removeItem(atPath: copies)
+        try? PrivateFile.remove(copies)
     }
 }

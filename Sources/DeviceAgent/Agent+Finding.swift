@@ -1,6 +1,6 @@
 import Basics
 import DeviceClient
-import Foundation
+import Glibc
 
 /// The search for files: all directories from time to time, and the kernel's notifications in between.
 extension Agent {

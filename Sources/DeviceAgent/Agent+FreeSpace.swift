@@ -1,6 +1,5 @@
 import Basics
 import DeviceClient
-import Foundation
 
 /// The deletion of files that arrived.
 extension Agent {

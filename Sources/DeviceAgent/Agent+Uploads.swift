@@ -1,6 +1,5 @@
 import Basics
 import DeviceClient
-import Foundation
 import HTTPClient
 import Synchronization
 

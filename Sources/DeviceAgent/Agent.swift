@@ -1,6 +1,6 @@
 package import Basics
 package import DeviceClient
-import Foundation
+import Glibc
 import HTTPClient
 
 /// Watches directories and uploads new files in them.

@@ -1,6 +1,6 @@
 import Basics
 package import DeviceClient
-import Foundation
+import Glibc
 
 /// The directories that an agent watches, and the settings of its uploads.
 package struct AgentConfiguration: Sendable {

@@ -1,6 +1,6 @@
 import Basics
 import DeviceClient
-import Foundation
+import Glibc
 import JSON
 
 /// The agent's configuration file: one JSON object.

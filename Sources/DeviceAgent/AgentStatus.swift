@@ -1,5 +1,6 @@
 package import Basics
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// The status of an agent: the content of `agent/status.json` in the device's folder.
 package struct AgentStatus: Codable, Sendable, Hashable {
@@ -185,7 +186,7 @@ package struct AgentFolder: Sendable {
         let fresh = freshPath(path)
         let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode)
         guard file >= 0 else { return }
-        let isWhole = Foundation.write(file, bytes, bytes.count) == bytes.count
+        let isWhole = Glibc.write(file, bytes, bytes.count) == bytes.count
         close(file)
         if !isWhole || rename(fresh, path) != 0 { unlink(fresh) }
     }

@@ -1,6 +1,6 @@
 import CLinux
 import DeviceClient
-import Foundation
+import Glibc
 
 /// The kernel's notifications (inotify) about directories. Used by one actor.
 final class DirectoryWatch {

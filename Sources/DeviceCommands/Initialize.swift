@@ -1,7 +1,6 @@
 import Basics
 import CommandLineInterface
 import DeviceClient
-import Foundation
 import GRPCWire
 import GatewayFormats
 import JSON

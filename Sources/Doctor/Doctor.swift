@@ -2,7 +2,7 @@ import Accounts
 package import Backup
 package import Basics
 package import Database
-import Foundation
+import FoundationEssentials
 import ObjectStore
 package import Uploads
 

@@ -1,6 +1,6 @@
 import Basics
 package import Capability
-import Foundation
+import FoundationEssentials
 package import Settings
 
 /// The identity providers, and the limits of sign-ins.
@@ -30,7 +30,7 @@ extension IdentityConfiguration: CapabilitySettings {
         let section = settings.section("identity")
         let url = section.text("public_url", default: "", unit: "URL", bounds: "`https://HOST[:PORT]`")
         if !url.isEmpty {
-            let isPlain = URLComponents(string: url)?.path.isEmpty == true && !url.contains("?")
+            let isPlain = URLComponents(webAddress: url)?.path.isEmpty == true && !url.contains("?")
             if ProviderURL.isAcceptable(url), isPlain {
                 publicURL = url
             } else {

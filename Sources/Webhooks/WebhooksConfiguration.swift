@@ -1,6 +1,6 @@
 import Basics
 package import Capability
-import Foundation
+import FoundationEssentials
 package import Settings
 
 /// The webhooks, their retries and limits, and the retention of deliveries.
@@ -95,7 +95,7 @@ extension Webhook {
     }
 
     private static func isURL(_ text: String) -> Bool {
-        guard let url = URLComponents(string: text) else { return false }
+        guard let url = URLComponents(webAddress: text) else { return false }
         return ["http", "https"].contains(url.scheme) && url.host?.isEmpty == false && url.user == nil
             && url.password == nil && url.fragment == nil
     }

@@ -1,5 +1,5 @@
 import CommandLineInterface
-import Foundation
+import Glibc
 
 // The command line of a machine that only uploads: the device's commands of the gateway's program, without the gateway.
 signal(SIGPIPE, SIG_IGN)

@@ -1,4 +1,4 @@
-import Foundation
+import Basics
 import Protobuf
 
 /// Prints all declarations of one `.proto` file.
@@ -49,7 +49,7 @@ struct FilePrinter {
 /// The base64 of bytes as lines that fit into a Swift string literal.
 enum Base64Text {
     static func lines(_ bytes: [UInt8], width: Int) -> [Substring] {
-        let text = Data(bytes).base64EncodedString()
+        let text = Base64.encode(bytes)
         return stride(from: 0, to: text.utf8.count, by: width).map { start in
             let from = text.utf8.index(text.startIndex, offsetBy: start)
             let to = text.utf8.index(from, offsetBy: width, limitedBy: text.endIndex) ?? text.endIndex

@@ -1,13 +1,14 @@
-import Foundation
+import Basics
+import Glibc
 import Protobuf
 
 /// The protoc plugin: reads a CodeGeneratorRequest from standard input and writes the response to standard output.
 @main
 enum Plugin {
     static func main() throws {
-        let input = [UInt8](FileHandle.standardInput.readDataToEndOfFile())
+        let input = try OpenFile.read(STDIN_FILENO)
         let request = try CodeGeneratorRequest(decoding: input)
-        FileHandle.standardOutput.write(Data(respond(to: request).encoded()))
+        try OpenFile.write(respond(to: request).encoded(), to: STDOUT_FILENO)
     }
 
     /// Returns the response. Errors in the files or the options are part of it: protoc prints them and fails.

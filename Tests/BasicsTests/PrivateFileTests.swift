@@ -1,4 +1,5 @@
 import Basics
+import Glibc
 import TestSupport
 import Testing
 
@@ -38,5 +39,31 @@ import Testing
                 "\($0)" == "\(folder.path): Is a directory"
             }
         }
+    }
+
+    @Test func removalTakesFilesLinksAndFoldersWithTheirContent() throws {
+        let (file, outside) = (folder.path + "/file", folder.path + "/outside")
+        let tree = folder.path + "/tree"
+        try PrivateFile.write([1], to: file)
+        try PrivateFile.makeFolders(tree + "/a/b")
+        try PrivateFile.makeFolder(outside)
+        try PrivateFile.write([1], to: tree + "/a/b/file")
+        try PrivateFile.write([1], to: outside + "/kept")
+        #expect(symlink(outside, tree + "/a/link") == 0)
+        try PrivateFile.remove(file)
+        try PrivateFile.remove(tree)
+        #expect(try !PrivateFile.exists(file) && !PrivateFile.exists(tree))
+        #expect(try PrivateFile.exists(outside + "/kept"))
+        #expect {
+            try PrivateFile.remove(tree)
+        } throws: {
+            "\($0)" == "\(tree): No such file or directory"
+        }
+    }
+
+    @Test func sizeIsTheNumberOfBytes() throws {
+        let path = folder.path + "/file"
+        try PrivateFile.write([UInt8](repeating: 7, count: 70_000), to: path)
+        #expect(try PrivateFile.size(of: path) == 70_000)
     }
 }

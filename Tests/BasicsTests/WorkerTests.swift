@@ -41,6 +41,16 @@ import Testing
         #expect(name == "a worker of tes")
     }
 
+    /// Who waits for the work would wait forever.
+    @Test func processEndsWithoutAThread() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            // More address space than there is.
+            await Worker.thread("tests", stackSize: 1 << 60).run {}
+        }
+        let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(errors.contains("cannot start the thread tests: Resource temporarily unavailable"), "\(errors)")
+    }
+
     @Test(arguments: workers.dropLast()) func drainReturnsAfterTheWorkBefore(worker: Worker) async {
         let count = Lock(0)
         for _ in 0..<8 { worker.post { count.withLock { $0 += 1 } } }

@@ -26,7 +26,7 @@ import Testing
         ("PUT /data/x?OSSAccessKeyId=abc&Expires=1 200", ["abc"]),
     ])
     func secretsAreReplaced(line: String, secrets: [String]) {
-        let scrubbed = LogExcerpt.scrubbed(line)
+        let scrubbed = SecretScrubber.scrubbed(line)
         for secret in secrets { #expect(!scrubbed.contains(secret), "\(scrubbed)") }
         #expect(scrubbed.contains("***"))
     }
@@ -34,15 +34,29 @@ import Testing
     /// The rest of a line is kept, because it is what the log is read for.
     @Test func textAroundASecretStays() {
         #expect(
-            LogExcerpt.scrubbed(#"{"token":"abc def","user":"ada"} https://a:b@host/x?y=1 done"#)
+            SecretScrubber.scrubbed(#"{"token":"abc def","user":"ada"} https://a:b@host/x?y=1 done"#)
                 == #"{"token":"***","user":"ada"} https://***@host/x?*** done"#)
+    }
+
+    /// The exact result of each rule, and of texts that end within a secret.
+    @Test(arguments: [
+        ("x+y://u:p@h a://b@", "x+y://***@h a://***@"), ("1://u@h ://u@h", "1://u@h ://u@h"),
+        ("a?b c ?d e?", "a?*** c ?d e?"), ("a?b?c\"d?e<", "a?***\"d?***<"),
+        (#"cookie" : "a\"b" c"#, #"cookie" : "***" c"#), (#"COOKIE"="a\"#, #"COOKIE"="***"\"#),
+        ("authorization=a b\r\nc", "authorization=***\r\nc"), ("authorization:  \n", "authorization:  \n"),
+        (#"my.token'= "a b"#, #"my.token'= "***""#), ("x_SECRET_y=a,b", "x_SECRET_y=***,b"), ("secret is", "secret is"),
+        ("token=a=b&token:c", "token=***&token:***"), ("tokens token", "tokens token"),
+        ("bearer  a,b bearer", "bearer  ***,b bearer"), ("xdgwka dgwk+/=a!", "xdgwka ***!"), ("DGWKa eyj", "DGWKa eyj"),
+    ])
+    func restOfTheTextStays(text: String, scrubbed: String) {
+        #expect(SecretScrubber.scrubbed(text) == scrubbed)
     }
 
     @Test(arguments: TokenPrefix.allCases)
     func everyKindOfTokenIsReplaced(prefix: TokenPrefix) {
         let token = prefix.rawValue + "Ab0-_x.y"
         for line in ["a \(token) z", "(\(token))", #"{"a":"\#(token)"}"#] {
-            let scrubbed = LogExcerpt.scrubbed(line)
+            let scrubbed = SecretScrubber.scrubbed(line)
             #expect(!scrubbed.contains("Ab0") && scrubbed.contains("***"), "\(scrubbed)")
         }
     }
@@ -66,6 +80,6 @@ import Testing
         "", "one\ntwo\n",
     ])
     func otherLinesStayAsTheyAre(line: String) {
-        #expect(LogExcerpt.scrubbed(line) == line)
+        #expect(SecretScrubber.scrubbed(line) == line)
     }
 }

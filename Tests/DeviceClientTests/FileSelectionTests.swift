@@ -1,4 +1,5 @@
 import Basics
+import CLinux
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import Foundation
+import Basics
 import JSON
 
 /// A value of the configuration with its original type. No member of an object is repeated, and their order means nothing.
@@ -31,7 +31,7 @@ enum ConfigurationValue: Sendable, Equatable {
 
     /// Reads a list from an environment variable.
     init(separatedByCommas text: String) {
-        self = .list(text.split(separator: ",").map { .text($0.trimmingCharacters(in: .whitespaces)) })
+        self = .list(text.split(separator: ",").map { .text($0.trimmingSpaces()) })
     }
 
     /// The value on one line for people. Members whose name marks them as secret are replaced by stars, except those that name the

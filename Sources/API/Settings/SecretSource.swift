@@ -1,6 +1,7 @@
 import Basics
 package import Crypto
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// The source of a secret: the file in `secret_file`, or the environment variable in `secret_env`. The configuration itself
 /// contains no secrets, so that others may read it.

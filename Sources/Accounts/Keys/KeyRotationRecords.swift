@@ -1,6 +1,6 @@
 import Basics
 import Database
-import Foundation
+import FoundationEssentials
 
 /// A requested replacement of a device's key, as it is stored.
 struct KeyRotation: Sendable {

@@ -1,6 +1,6 @@
 import Basics
 import Crypto
-import Foundation
+import Glibc
 
 /// The signing keys as files: `es256-1` for the first, and `es256-NUMBER-SECONDS` for a key that replaced the one before it at that
 /// time (seconds since 1970).
@@ -50,7 +50,7 @@ struct SigningKeyFolder: Sendable {
     /// - Throws: ``SigningKeyError``.
     func open(_ permit: DeletionPermit?) throws -> SigningKeys {
         for name in try FolderListing.names(in: path) where name.hasPrefix(Self.pendingPrefix) {
-            try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+            try PrivateFile.remove("\(path)/\(name)")
         }
         return try read(permit)
     }
@@ -71,7 +71,7 @@ struct SigningKeyFolder: Sendable {
             let endsAt = next.since?.adding(lifetime + Self.leeway)
             let key = SigningKey(try read(file), endsAt: endsAt)
             if let permit, !key.verifies(at: try permit.now()) {
-                try FileManager.default.removeItem(atPath: "\(path)/\(file.name)")
+                try PrivateFile.remove("\(path)/\(file.name)")
             } else {
                 older.append(key)
             }
@@ -116,15 +116,15 @@ struct SigningKeyFolder: Sendable {
     /// - Returns: all keys, like ``read(_:)``.
     func activate(_ pending: Pending, at now: UnixTime, _ permit: DeletionPermit?) throws -> SigningKeys {
         let number = (try files().last?.number ?? 0) + 1
-        try FileManager.default.moveItem(
-            atPath: pending.file, toPath: "\(path)/\(Self.prefix)-\(number)-\(now.seconds)")
+        try PrivateFile.move(
+            pending.file, to: "\(path)/\(Self.prefix)-\(number)-\(now.seconds)")
         try PrivateFile.synchronizeFolder(path)
         return try read(permit)
     }
 
     func discard(_ pending: Pending) {
         // If this fails, the next start removes it.
-        try? FileManager.default.removeItem(atPath: pending.file)
+        try? PrivateFile.remove(pending.file)
     }
 
     private func files() throws -> [File] {

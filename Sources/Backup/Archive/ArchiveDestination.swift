@@ -1,6 +1,6 @@
 import Basics
 package import Crypto
-import Foundation
+import Glibc
 package import Proto
 import Synchronization
 

@@ -1,5 +1,5 @@
 import Basics
-import Foundation
+import Glibc
 import Synchronization
 
 /// A sequential output; writing blocks until the bytes are accepted.
@@ -40,14 +40,10 @@ final class FileSink: ArchiveSink, Sendable {
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let written = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-            if written > 0 {
-                rest = rest.dropFirst(written)
-            } else if errno != EINTR {
-                throw DataDirectory.Problem.last("cannot write")
-            }
+        do {
+            try OpenFile.write(bytes, to: descriptor)
+        } catch {
+            throw DataDirectory.Problem(description: "cannot write: \(error)")
         }
     }
 }

@@ -2,7 +2,6 @@ import Basics
 import Checksums
 package import Crypto
 package import Database
-import Foundation
 import ObjectStore
 
 /// A check of a whole archive by everything that a restore checks: each byte, the database, the keys, and each object's CRC-64.
@@ -55,7 +54,7 @@ package struct ArchiveVerification {
         } catch {
             throw DataDirectory.Problem(description: "cannot create \(folder): \(error.reason)")
         }
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        defer { try? PrivateFile.remove(folder) }
         let stage = try RestoreStage(emptying: folder)
         var outcome = Outcome(
             createdAt: manifest.createdAt, objects: manifest.objects, hasObjects: manifest.hasObjects,

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// The description of an archive, which is its first record.
 struct Manifest: Codable, Equatable {

@@ -1,6 +1,6 @@
 import Basics
 import Dispatch
-import Foundation
+import Glibc
 import HTTPClient
 import StoreClient
 package import StoreProtocol

@@ -1,5 +1,5 @@
 import Basics
-import Foundation
+import Glibc
 import HTTPClient
 import Proto
 
@@ -50,7 +50,7 @@ package struct BackupFolder: BackupDestination {
 
     private func unlink(_ name: String) async throws {
         try await Worker.disk.run {
-            guard Foundation.unlink(path(of: name)) == 0 || errno == ENOENT else { throw failure("remove", name) }
+            guard Glibc.unlink(path(of: name)) == 0 || errno == ENOENT else { throw failure("remove", name) }
         }
     }
 

@@ -2,7 +2,6 @@ package import Accounts
 package import Basics
 import Crypto
 package import Database
-import Foundation
 import GRPCWire
 import GatewayAPI
 import ObjectStore

@@ -1,7 +1,7 @@
 import Basics
 import Crypto
 import Database
-import Foundation
+import Glibc
 import ObjectStore
 
 /// The folder `DIR/restoring` with the files that a restore has read so far.
@@ -16,7 +16,7 @@ struct RestoreStage {
     init(emptying path: String) throws {
         self.path = path
         for name in try FolderListing.names(in: path) where name != "manifest" {
-            try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+            try PrivateFile.remove("\(path)/\(name)")
         }
         try PrivateFile.makeFolder(path + "/keys")
         store = try OfflineStore.make(directory: path + "/store")

@@ -1,6 +1,6 @@
 import Basics
 import Database
-import Foundation
+import Glibc
 import ObjectStore
 
 /// The data directory that is the target of a restore, with the steps that change it.
@@ -60,7 +60,7 @@ struct RestoreTarget {
 
     /// Ends a failed restore, which has not changed existing files. (After a crash while files were replaced it may have.)
     func giveUp() {
-        if !isRepeated { try? FileManager.default.removeItem(atPath: directory.restoring) }
+        if !isRepeated { try? PrivateFile.remove(directory.restoring) }
     }
 
     /// Marks the files of the present database's objects as finished, so that they are recognized without their rows.
@@ -120,7 +120,7 @@ struct RestoreTarget {
         // The marker of an incomplete restore is removed last: after a crash in between the restore has to be repeated.
         let manifest = directory.restoring + "/manifest"
         for name in try FolderListing.names(in: directory.restoring) where name != "manifest" {
-            try FileManager.default.removeItem(atPath: "\(directory.restoring)/\(name)")
+            try PrivateFile.remove("\(directory.restoring)/\(name)")
         }
         guard unlink(manifest) == 0, rmdir(directory.restoring) == 0 else {
             throw DataDirectory.Problem.last("cannot remove \(directory.restoring)")

@@ -1,7 +1,6 @@
 package import Basics
 import Crypto
 package import Database
-import Foundation
 package import ObjectStore
 
 /// The parts of a running gateway that backups read, and the stream of an archive of them.
@@ -32,7 +31,7 @@ package struct ArchiveSession: Sendable {
     ) async throws -> BackupRun.Summary {
         try await store.keepingFiles {
             let copy = try newCopy()
-            defer { try? FileManager.default.removeItem(atPath: copy) }
+            defer { try? PrivateFile.remove(copy) }
             try await database.copy(to: copy)
             try await begin(copy)
             let run = BackupRun(

@@ -1,6 +1,6 @@
 import Basics
 import Database
-import Foundation
+import FoundationEssentials
 import ObjectStore
 
 /// Writes one archive of a running gateway, from a copy of its database. Blocks.
@@ -70,7 +70,7 @@ struct BackupRun: Sendable {
     }
 
     private func writeDatabase(_ archive: ArchiveWriter) throws {
-        let size = (try FileManager.default.attributesOfItem(atPath: copy)[.size] as? Int64) ?? 0
+        let size = try PrivateFile.size(of: copy)
         try archive.begin(.database, length: size)
         let source = try FileSource(path: copy)
         var written: Int64 = 0

@@ -2,7 +2,6 @@ import Accounts
 import Basics
 import Crypto
 import Database
-import Foundation
 import ObjectStore
 import Synchronization
 import Webhooks
@@ -41,7 +40,7 @@ struct ScheduledBackup: Sendable {
     }
 
     private func plan(_ run: ScheduledRun, of schedule: BackupSchedule, copy: String) throws -> ArchivePlan {
-        var size = Int64((try FileManager.default.attributesOfItem(atPath: copy)[.size] as? Int) ?? 0)
+        var size = try PrivateFile.size(of: copy)
         if schedule.includesObjects {
             size += try Database.inspect(path: copy) { try StoredFile.bytes(in: $0) }
         }

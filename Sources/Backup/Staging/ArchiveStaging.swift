@@ -1,7 +1,7 @@
 import Basics
 import Crypto
 import Database
-import Foundation
+import Glibc
 import ObjectStore
 
 /// Stores an arriving archive in the folder for restores, and checks it on the way. Blocks.

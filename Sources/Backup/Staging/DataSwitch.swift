@@ -1,5 +1,5 @@
 import Basics
-import Foundation
+import Glibc
 
 /// The replacement of the present data by those in another folder of the data directory: `DIR/restore/switch`. See
 /// ``RestoreFolder``.

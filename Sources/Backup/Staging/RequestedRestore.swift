@@ -1,6 +1,5 @@
 import Basics
 import Database
-import Foundation
 import ObjectStore
 
 /// Does at a start what a person has requested of the running gateway, before the data directory is served: replaces the data by a

@@ -1,6 +1,7 @@
 import Accounts
 import Basics
-import Foundation
+import FoundationEssentials
+import Glibc
 import Proto
 import Synchronization
 
@@ -94,7 +95,7 @@ struct RestoreFolder: Sendable {
     /// Removes a file or a folder with its content, if it exists.
     func remove(_ path: String) throws {
         guard try PrivateFile.exists(path) else { return }
-        try FileManager.default.removeItem(atPath: path)
+        try PrivateFile.remove(path)
     }
 
     /// Removes the staged archive, its description first, so that an incomplete removal leaves no archive.
@@ -136,7 +137,7 @@ struct RestoreFolder: Sendable {
         Self.removal.withLock { _ in
             do {
                 for name in try FolderListing.names(in: path) where name.hasPrefix(Self.deletedPrefix) {
-                    try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+                    try PrivateFile.remove("\(path)/\(name)")
                 }
             } catch {
                 log.write(

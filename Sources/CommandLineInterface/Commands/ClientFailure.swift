@@ -1,3 +1,5 @@
+package import Basics
+import Glibc
 package import HTTPTypes
 import Proto
 package import Wire
@@ -53,6 +55,11 @@ package struct ClientFailure: Error, Hashable, CustomStringConvertible {
         }
         guard reason.hasPrefix(TLSProblem.isForOthers) else { return nil }
         return "use one of these names as the host" + (option.map { ", or give one with \($0)" } ?? "")
+    }
+
+    /// The failure to write to standard output.
+    package init(standardOutput failure: PrivateFile.Failure) {
+        self = failure.code == EPIPE ? .readerLeft : ClientFailure("cannot write to standard output: \(failure.reason)")
     }
 
     /// The reader of the output has closed it, as `head` does when it has read enough.

@@ -1,6 +1,7 @@
 package import Basics
-import Foundation
+import FoundationEssentials
 import GRPCWire
+import Glibc
 import JSON
 
 /// The environment in which a command runs, apart from its command line.
@@ -29,13 +30,13 @@ package struct CommandEnvironment: Sendable {
             variables: ProcessInfo.processInfo.environment,
             clock: SystemClock(),
             output: { (line) throws(ClientFailure) in
-                let problem = write("\(line)\n", to: STDOUT_FILENO)
-                if problem == EPIPE { throw ClientFailure.readerLeft }
-                guard problem == 0 else {
-                    throw ClientFailure("cannot write to standard output: \(String(cString: strerror(problem)))")
+                do throws(PrivateFile.Failure) {
+                    try OpenFile.write("\(line)\n", to: STDOUT_FILENO)
+                } catch {
+                    throw ClientFailure(standardOutput: error)
                 }
             },
-            errorOutput: { _ = write("\($0)\n", to: STDERR_FILENO) },
+            errorOutput: { try? OpenFile.write("\($0)\n", to: STDERR_FILENO) },
             terminal: isatty(STDERR_FILENO) == 1 ? terminalOutput : nil,
             terminalWidth: { windowWidth(of: STDERR_FILENO) ?? standardWidth },
             outputWidth: { isatty(STDOUT_FILENO) == 1 ? windowWidth(of: STDOUT_FILENO) ?? standardWidth : nil },
@@ -57,21 +58,7 @@ package struct CommandEnvironment: Sendable {
         return Int(size.ws_col)
     }
 
-    private static let terminalOutput: @Sendable (String) -> Void = { _ = write($0, to: STDERR_FILENO) }
-
-    /// - Returns: 0, or the `errno` of the failure.
-    private static func write(_ text: String, to descriptor: Int32) -> Int32 {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if written > 0 {
-                rest = rest.dropFirst(written)
-            } else if errno != EINTR {
-                return errno
-            }
-        }
-        return 0
-    }
+    private static let terminalOutput: @Sendable (String) -> Void = { try? OpenFile.write($0, to: STDERR_FILENO) }
 
     /// The environment variable with the PEM file of the authorities of the gateway's certificates, or `system`, the default.
     package static let authoritiesVariable = "DATA_GATEWAY_CA"

@@ -1,5 +1,6 @@
 package import Basics
-import Foundation
+import FoundationEssentials
+import Glibc
 package import JSON
 package import Proto
 

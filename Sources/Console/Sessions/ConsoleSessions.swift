@@ -3,7 +3,7 @@ import Basics
 package import Capability
 import Crypto
 package import Database
-import Foundation
+import FoundationEssentials
 package import GatewayAPI
 import Proto
 import Synchronization

@@ -1,6 +1,5 @@
 import Basics
 import Crypto
-import Foundation
 import Proto
 
 /// The part of a session's row that is encrypted: the user and their tokens.

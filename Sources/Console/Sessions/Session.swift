@@ -1,6 +1,5 @@
 import Basics
 import Crypto
-import Foundation
 import GatewayProto
 import Proto
 import Synchronization

@@ -1,5 +1,5 @@
 import Basics
-import Foundation
+import Glibc
 import HTTPClient
 import StoreClient
 
@@ -179,7 +179,7 @@ final class Folder: Sendable {
     static func open(
         _ root: String, _ names: some Sequence<String>, makes: Bool, visit: (Folder) throws -> Void = { _ in }
     ) throws -> Folder? {
-        let first = Foundation.open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let first = Glibc.open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         // A disk that is not mounted may be mounted later.
         guard first >= 0 else { throw failure("open the destination's root folder", .transient()) }
         var folder = Folder(first)

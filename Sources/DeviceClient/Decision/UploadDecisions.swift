@@ -1,7 +1,7 @@
 import Basics
 import CLinux
-import Foundation
 import GRPCWire
+import Glibc
 import HTTPClient
 import Proto
 import RPC

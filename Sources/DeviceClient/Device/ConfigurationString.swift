@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 package import GatewayFormats
 
 /// The string that apps accept instead of a file, typed, pasted or scanned: JSON on one line, with the members of

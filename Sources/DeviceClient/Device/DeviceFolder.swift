@@ -1,6 +1,7 @@
 import Basics
-import Foundation
+import FoundationEssentials
 package import GatewayFormats
+import Glibc
 import HTTPClient
 
 /// The folder with a device's persistent data: key, endpoints and the journals of uploads.

@@ -1,6 +1,6 @@
 import Basics
-import Foundation
 import GatewayFormats
+import Glibc
 import Proto
 
 /// The device's key in use. After an interrupted rotation, or one by another process, it is the other one of the rotation.

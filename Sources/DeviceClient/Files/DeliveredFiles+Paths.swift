@@ -1,5 +1,3 @@
-import Foundation
-
 /// Searches for single files in the lines of the record.
 extension DeliveredFiles {
     /// The latest version of a file that the gateway confirmed.

@@ -1,8 +1,9 @@
 package import Basics
 import CLinux
 import Crypto
-import Foundation
+import FoundationEssentials
 import GatewayFormats
+import Glibc
 import HTTPClient
 import StoreClient
 import Synchronization

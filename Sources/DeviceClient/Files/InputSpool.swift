@@ -1,5 +1,6 @@
 import Basics
-import Foundation
+import FoundationEssentials
+import Glibc
 import HTTPClient
 
 /// Files with the content of standard input, each in a directory of its own below the device's folder, until they are uploaded.
@@ -43,11 +44,10 @@ package struct InputSpool: Sendable {
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw .last("read", "standard input") }
             if count == 0 { break }
-            var written = 0
-            while written < count {
-                let more = block[written..<count].withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-                guard more > 0 else { throw .last("write", path) }
-                written += more
+            do throws(PrivateFile.Failure) {
+                try OpenFile.write(Array(block[..<count]), to: file)
+            } catch {
+                throw DeviceFolder.Failure("cannot write \(path): \(error.reason)")
             }
         }
         guard fsync(file) == 0 else { throw .last("write", path) }

@@ -1,4 +1,4 @@
-package import Foundation
+package import CLinux
 
 extension SourceIdentity {
     /// Takes the identity from the status of the file at `path`.

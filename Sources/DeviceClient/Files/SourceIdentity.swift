@@ -1,8 +1,8 @@
 import Basics
 import CLinux
-import Foundation
 import GRPCWire
 import GatewayFormats
+import Glibc
 package import HTTPClient
 import RPC
 import StoreClient

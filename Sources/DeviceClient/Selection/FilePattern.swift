@@ -1,5 +1,5 @@
 import Basics
-import Foundation
+import Glibc
 
 /// A pattern of file names: `*`, `?` and `[a-z]` as in a shell; `**` matches any number of directories.
 ///

@@ -1,5 +1,5 @@
 package import Basics
-package import Foundation
+package import Glibc
 
 /// A file found in a directory.
 package struct FoundFile: Sendable, Hashable {

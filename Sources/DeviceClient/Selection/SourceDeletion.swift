@@ -1,6 +1,6 @@
 import Basics
 import CLinux
-import Foundation
+import Glibc
 
 /// The reason why a confirmed file is not deleted: a sentence without a full stop.
 package struct SourceKept: Error, Sendable, Hashable, CustomStringConvertible {

@@ -1,5 +1,4 @@
 package import Basics
-import Foundation
 
 /// Tags whose values are derived from each file's path, time and size.
 package struct TagTemplates: Sendable, Hashable {

@@ -1,6 +1,7 @@
 import Basics
 import Crypto
-import Foundation
+import FoundationEssentials
+import Glibc
 import HTTPClient
 
 /// The file with an upload's events: one line of JSON each, durable before the next step is taken.
@@ -79,7 +80,7 @@ final class UploadJournal {
         var bytes: [UInt8] = []
         var block = [UInt8](repeating: 0, count: 64 * 1024)
         while true {
-            let count = Foundation.read(descriptor, &block, block.count)
+            let count = Glibc.read(descriptor, &block, block.count)
             guard count >= 0 else { throw .last("read", path) }
             if count == 0 { break }
             bytes += block[..<count]

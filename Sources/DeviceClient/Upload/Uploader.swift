@@ -1,7 +1,8 @@
 package import Basics
 import Crypto
-import Foundation
+import FoundationEssentials
 import GatewayFormats
+import Glibc
 package import HTTPClient
 import Proto
 import RPC

@@ -1,8 +1,9 @@
 import Basics
+import CLinux
 import CommandLineInterface
 import DeviceAgent
 import DeviceClient
-import Foundation
+import Glibc
 import HTTPClient
 import JSON
 

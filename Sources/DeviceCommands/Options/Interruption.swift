@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import Glibc
 
 /// Converts SIGINT and SIGTERM into the cancellation of an operation, which then ends in order and can be resumed.
 package enum Interruption {

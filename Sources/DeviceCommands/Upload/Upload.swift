@@ -1,7 +1,7 @@
 import Basics
 import CommandLineInterface
 import DeviceClient
-import Foundation
+import Glibc
 import HTTPClient
 import RPC
 

@@ -1,7 +1,6 @@
 import Basics
 import CommandLineInterface
 import DeviceClient
-import Foundation
 import HTTPClient
 import JSON
 

@@ -1,7 +1,9 @@
 import Basics
+import CLinux
 import CommandLineInterface
 import DeviceClient
-import Foundation
+import FoundationEssentials
+import Glibc
 import HTTPClient
 
 /// The files of the arguments of `upload`: files, directories with all their content, and patterns.

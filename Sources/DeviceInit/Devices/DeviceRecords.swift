@@ -1,7 +1,7 @@
 import Accounts
 import Basics
 import Database
-import Foundation
+import FoundationEssentials
 
 /// A stored device.
 struct DeviceRecord: Sendable {

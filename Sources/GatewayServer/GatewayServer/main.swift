@@ -1,6 +1,6 @@
 import CommandLineInterface
 import Commands
-import Foundation
+import Glibc
 
 // If the reader of the output ends early (`data-gateway device list | head`), the process must not be killed by a signal.
 signal(SIGPIPE, SIG_IGN)

@@ -2,7 +2,7 @@ import Basics
 import Capability
 import Configuration
 import EventLoops
-import Foundation
+import FoundationEssentials
 import HTTPServer
 import HTTPTypes
 import Observability

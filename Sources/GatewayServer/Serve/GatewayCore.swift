@@ -6,7 +6,7 @@ import Configuration
 import CopyJobs
 import Crypto
 import Database
-import Foundation
+import FoundationEssentials
 import GatewayAPI
 import HTTPServer
 import Identity

@@ -3,7 +3,6 @@ import Basics
 import Capability
 import Configuration
 import EventLoops
-import Foundation
 import HTTPServer
 import Observability
 import RPC

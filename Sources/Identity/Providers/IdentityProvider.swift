@@ -2,7 +2,7 @@ package import Accounts
 import Basics
 package import Crypto
 import Database
-import Foundation
+import FoundationEssentials
 import HTTPTypes
 import IdentityTokens
 import Settings
@@ -166,14 +166,14 @@ package enum ProviderURL {
 
     private static func parts(_ text: String) -> URLComponents? {
         guard text.utf8.count <= longest, text.utf8.allSatisfy(\.isASCIIVisible),
-            let parts = URLComponents(string: text), parts.host?.isEmpty == false, parts.user == nil,
+            let parts = URLComponents(webAddress: text), parts.host?.isEmpty == false, parts.user == nil,
             parts.password == nil, parts.fragment == nil
         else { return nil }
         return parts
     }
 
     private static func isLoopback(_ parts: URLComponents) -> Bool {
-        let host = (parts.host ?? "").trimmingCharacters(in: ["[", "]"])
+        let host = (parts.host ?? "").trimming(scalars: { $0 == "[" || $0 == "]" })
         return host == "localhost" || loopback.contain(host)
     }
 }

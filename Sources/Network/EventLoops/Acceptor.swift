@@ -1,5 +1,5 @@
 import CUV
-import Foundation
+import Glibc
 import HTTPTypes
 import RPC
 import Sockets

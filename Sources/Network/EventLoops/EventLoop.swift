@@ -1,6 +1,7 @@
 import Basics
 import CUV
-import Foundation
+import Dispatch
+import Glibc
 package import RPC
 import Synchronization
 

@@ -1,6 +1,6 @@
 import Basics
 import CUV
-import Foundation
+import Glibc
 package import HTTPTypes
 import RPC
 package import Sockets

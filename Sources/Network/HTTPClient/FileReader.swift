@@ -1,4 +1,4 @@
-package import Foundation
+package import Glibc
 
 /// A file that is open for reading, at any offset and by any number of threads at once.
 package final class FileReader: Sendable {
@@ -35,7 +35,7 @@ package final class FileReader: Sendable {
     }
 
     /// Makes the file's bytes durable, whichever process wrote them.
-    package func synchronize(_ fsync: (Int32) -> Int32 = { Foundation.fsync($0) }) throws(Failure) {
+    package func synchronize(_ fsync: (Int32) -> Int32 = { Glibc.fsync($0) }) throws(Failure) {
         guard fsync(descriptor) == 0 else { throw Failure(path) }
     }
 
@@ -74,7 +74,7 @@ package final class FileReader: Sendable {
         let block = UnsafeMutableRawBufferPointer.allocate(byteCount: blockSize, alignment: 16)
         defer { block.deallocate() }
         while bytes.count < limit {
-            let count = Foundation.read(STDIN_FILENO, block.baseAddress, min(block.count, limit - bytes.count))
+            let count = Glibc.read(STDIN_FILENO, block.baseAddress, min(block.count, limit - bytes.count))
             if count == 0 { break }
             if count > 0 {
                 bytes += block[..<count]

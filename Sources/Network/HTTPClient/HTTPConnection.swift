@@ -1,6 +1,5 @@
 import Basics
 import CCurl
-import Foundation
 package import HTTPTypes
 import Synchronization
 

@@ -1,6 +1,5 @@
 import Basics
 import CCurl
-import Foundation
 import HTTPTypes
 import Synchronization
 
@@ -161,13 +160,13 @@ final class HTTPExchangeState: @unchecked Sendable {  // used by the connection'
     }
 
     private func receive(line: UnsafeRawBufferPointer) -> Int {
-        let text = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        let text = String(decoding: line, as: UTF8.self).trimmingSpacesAndLineEnds()
         if text.hasPrefix("HTTP/") {
             // Another header section follows `100 Continue`.
             reply.fields = HTTPFields()
             reply.status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
         } else if case (let name, let value?) = text[...].halves(atFirst: ":") {
-            reply.fields.append(String(name), value.trimmingCharacters(in: .whitespaces))
+            reply.fields.append(String(name), value.trimmingSpaces())
         }
         return line.count
     }

@@ -1,5 +1,5 @@
 import Basics
-import Foundation
+import Glibc
 import Synchronization
 
 /// A rate limit that several connections share when sending or receiving. It may change meanwhile.

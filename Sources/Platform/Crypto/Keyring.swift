@@ -1,5 +1,4 @@
 import Basics
-import Foundation
 
 /// The server's root secret of 256 bits in `DIR/keys/root`, from which every key is derived by a label and a number (HKDF-Expand
 /// with SHA-256, RFC 5869 section 2.3).

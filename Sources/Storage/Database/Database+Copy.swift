@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 extension Database {
     /// Copies the committed state into a new file at `path`, while writes continue; cancelling the task stops the copy.
@@ -33,7 +33,7 @@ extension Database {
     ///
     /// If a crash left a write-ahead log beside the file, it is read as well.
     package static func inspect<T>(path: String, _ body: (ReadConnection) throws -> T) throws -> T {
-        let hasLog = FileManager.default.fileExists(atPath: path + "-wal")
+        let hasLog = access(path + "-wal", F_OK) == 0
         return try body(try ReadConnection(path: path, mode: hasLog ? .reader : .immutable))
     }
 }

@@ -1,6 +1,7 @@
 package import Basics
 import Dispatch
-import Foundation
+import FoundationEssentials
+import Glibc
 import Synchronization
 
 /// The metadata of a gateway: one SQLite file in WAL mode.

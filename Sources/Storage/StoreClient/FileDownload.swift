@@ -1,5 +1,5 @@
 import Basics
-import Foundation
+import Glibc
 package import HTTPClient
 package import HTTPTypes
 

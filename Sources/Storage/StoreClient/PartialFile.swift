@@ -1,6 +1,6 @@
 import Basics
 import Crypto
-import Foundation
+import Glibc
 import HTTPClient
 
 /// An incomplete file, with the checksum to be compared at the end.

@@ -1,7 +1,7 @@
 import Basics
 package import Crypto
 import Database
-import Foundation
+import Glibc
 import HTTPClient
 import HTTPTypes
 import Synchronization
@@ -196,7 +196,7 @@ enum WebhookSignature {
 
     /// Parses keys; see ``Webhook/keys(_:)``.
     static func keys(_ text: String) -> [Secret]? {
-        let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
+        let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingSpaces() }
             .filter { !$0.isEmpty }
         let keys = lines.compactMap(key)
         return (1...mostKeys).contains(keys.count) && keys.count == lines.count ? keys : nil

@@ -1,6 +1,7 @@
 import Basics
 import CommandLineInterface
-import Foundation
+import FoundationEssentials
+import Glibc
 import HTTPServer
 import HTTPTypes
 import Proto
@@ -16,7 +17,7 @@ struct ProviderLogin {
         let redirect = LoopbackRedirect()
         return try await redirect.serve { address in
             let begun = try await service.beginSignIn(BeginSignInRequest(provider: provider, redirectURI: address))
-            let query = URLComponents(string: begun.authorizationURL)?.queryItems
+            let query = URLComponents(webAddress: begun.authorizationURL)?.queryItems
             guard let state = query?.first(where: { $0.name == "state" })?.value else {
                 throw ClientFailure("the gateway's reply has no address of the identity provider")
             }
@@ -43,7 +44,7 @@ struct ProviderLogin {
                 throw ClientFailure("cannot read the identity token: \(error)", exitCode: .usage)
             }
         }
-        let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let token = text.trimmingSpacesAndLineEnds()
         guard !token.isEmpty else {
             throw ClientFailure(
                 "\(path == "-" ? "standard input" : path) does not have an identity token", exitCode: .usage)
@@ -103,7 +104,7 @@ final class LoopbackRedirect: HTTPRequestHandler {
     }
 
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
-        guard head.method == "GET", let parts = URLComponents(string: "http://127.0.0.1\(head.target)"),
+        guard head.method == "GET", let parts = URLComponents(webAddress: "http://127.0.0.1\(head.target)"),
             parts.path == Self.path
         else { return .respond(Self.page(404, "This address has no page.")) }
         let items = Dictionary((parts.queryItems ?? []).map { ($0.name, $0.value ?? "") }) { first, _ in first }

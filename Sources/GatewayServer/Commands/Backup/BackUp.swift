@@ -2,7 +2,6 @@ import Backup
 import Basics
 import CommandLineInterface
 import DeviceCommands
-import Foundation
 import JSON
 import Proto
 import RPC

@@ -1,7 +1,7 @@
 import Backup
 import Basics
 import CommandLineInterface
-import Foundation
+import FoundationEssentials
 import JSON
 import Serve
 

@@ -2,7 +2,6 @@ import Backup
 import Basics
 import CommandLineInterface
 import Doctor
-import Foundation
 import Serve
 import Uploads
 

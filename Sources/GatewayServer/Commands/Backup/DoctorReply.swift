@@ -2,7 +2,7 @@ import Backup
 import Basics
 import CommandLineInterface
 import Doctor
-import Foundation
+import FoundationEssentials
 import JSON
 import Uploads
 

@@ -1,7 +1,7 @@
 import Basics
 import CommandLineInterface
 import DeviceCommands
-import Foundation
+import Glibc
 
 /// The name of a context: a gateway and a user, of several.
 struct ContextName: ArgumentValue, Hashable, Sendable {
@@ -55,7 +55,7 @@ struct Contexts: Sendable {
             throw ClientFailure("cannot read \(error.reason)")
         }
         guard let bytes else { return .standard }
-        let text = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        let text = String(decoding: bytes, as: UTF8.self).trimmingSpacesAndLineEnds()
         guard let name = try? ContextName(argument: text) else {
             throw ClientFailure(
                 "\(selectionPath) does not contain the name of a context: run data-gateway context use NAME")

@@ -1,7 +1,7 @@
 import Capability
 import CommandLineInterface
 import Configuration
-import Foundation
+import FoundationEssentials
 import HTTPClient
 import HTTPTypes
 import Sockets

@@ -1,6 +1,6 @@
 import CommandLineInterface
 import Crypto
-import Foundation
+import Glibc
 
 /// Reads a password: never an argument, which every user of the machine could see.
 enum Password {

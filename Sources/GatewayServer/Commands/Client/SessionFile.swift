@@ -1,6 +1,7 @@
 import Basics
 import CommandLineInterface
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// The file with the session of this machine's user, readable only by the user.
 struct SessionFile: Sendable {
@@ -49,7 +50,7 @@ struct SessionFile: Sendable {
             if errno == ENOENT { return nil }
             throw ClientFailure("cannot read the session in \(path): \(String(cString: strerror(errno)))")
         }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        defer { close(descriptor) }
         guard fstat(descriptor, &status) == 0, status.st_uid == geteuid() else {
             throw ClientFailure(
                 "the session in \(path) belongs to another user: set \(Self.variable) to a file of your own")
@@ -59,8 +60,8 @@ struct SessionFile: Sendable {
             throw ClientFailure(
                 "other users can read the session in \(path) (mode \(mode)): delete it and run data-gateway login")
         }
-        guard let data = try? file.readToEnd(),
-            let session = try? JSONDecoder().decode(SignedInSession.self, from: data)
+        guard let bytes = try? OpenFile.read(descriptor),
+            let session = try? JSONDecoder().decode(SignedInSession.self, from: Data(bytes))
         else {
             throw ClientFailure("\(path) is not a session file: delete it and run data-gateway login")
         }

@@ -3,7 +3,6 @@ import Basics
 package import CommandLineInterface
 import DeviceClient
 import DeviceCommands
-import Foundation
 import GatewayFormats
 package import Proto
 import Wire
@@ -59,11 +58,16 @@ struct DeviceAddressAnnounce: ClientCommand {
 
     private func authority() throws(ClientFailure) -> String {
         guard let authorityPath else { return "" }
+        let bytes: [UInt8]
         do {
-            return try String(contentsOfFile: authorityPath, encoding: .utf8)
+            bytes = try PrivateFile.contents(of: authorityPath)
         } catch {
-            throw ClientFailure("cannot read \(authorityPath): \(error.localizedDescription)")
+            throw ClientFailure("cannot read \(error.reason)")
         }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw ClientFailure("cannot read \(authorityPath): it is not a text in UTF-8")
+        }
+        return text
     }
 }
 

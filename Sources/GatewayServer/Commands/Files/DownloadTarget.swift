@@ -1,6 +1,7 @@
 import Basics
 import CommandLineInterface
-import Foundation
+import FoundationEssentials
+import Glibc
 import HTTPClient
 import Proto
 import StoreClient
@@ -91,17 +92,15 @@ struct DownloadTargets: Sendable {
         throw ClientFailure("\(folder.shown) has \(Self.mostOfOneName) files named \(name)")
     }
 
-    private static func fold(_ path: String) -> String { path.lowercased().precomposedStringWithCanonicalMapping }
-
     private func isTaken(_ name: String, in folder: TargetFolder) -> Bool {
         let path = "\(folder.shown)/\(name)"
-        return taken[path] != nil || folded.contains(Self.fold(path)) && folder.foldsNames()
+        return taken[path] != nil || folded.contains(path.lowercased()) && folder.foldsNames()
     }
 
     private mutating func take(_ name: String, in folder: TargetFolder, _ content: Content) {
         let path = "\(folder.shown)/\(name)"
         taken[path] = content
-        folded.insert(Self.fold(path))
+        folded.insert(path.lowercased())
     }
 
     /// Returns the names of the folders and of the file. What the gateway sent is used only if it cannot lead out of the target.

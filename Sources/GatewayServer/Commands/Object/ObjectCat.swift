@@ -1,7 +1,7 @@
 import Basics
 import CommandLineInterface
 import DeviceCommands
-import Foundation
+import Glibc
 import HTTPClient
 import StoreClient
 
@@ -52,7 +52,11 @@ struct ObjectCat: Command {
             } receive: { bytes in
                 content.digest.update(bytes)
                 content.count += Int64(bytes.count)
-                try Self.writeAll(bytes)
+                do throws(PrivateFile.Failure) {
+                    try OpenFile.write(bytes, to: STDOUT_FILENO)
+                } catch {
+                    throw ClientFailure(standardOutput: error)
+                }
             })
         guard reply.status == 200 else {
             throw ClientFailure("the object store refused the download (HTTP status \(reply.status))")
@@ -62,20 +66,6 @@ struct ObjectCat: Command {
         }
         guard file.crc64 == nil || content.digest.crc64 == file.crc64 else {
             throw ClientFailure("the received bytes do not match the object's checksum (CRC-64)")
-        }
-    }
-
-    private static func writeAll(_ bytes: UnsafeRawBufferPointer) throws {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let written = Foundation.write(
-                STDOUT_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-            if written < 0, errno == EINTR { continue }
-            if written < 0, errno == EPIPE { throw ClientFailure.readerLeft }
-            guard written > 0 else {
-                throw ClientFailure("cannot write to standard output: \(String(cString: strerror(errno)))")
-            }
-            rest = rest.dropFirst(written)
         }
     }
 }

@@ -1,6 +1,6 @@
 import Basics
 import Dispatch
-import Foundation
+import Glibc
 import Synchronization
 
 /// Writes lines to a descriptor on a thread of its own, so that callers never wait for a disk or a pipe. Lines that do not fit into

@@ -1,6 +1,6 @@
 package import Basics
 package import Capability
-import Foundation
+import Glibc
 
 /// The system's metrics of this process, with the names of Prometheus' clients.
 package struct ProcessMetrics: MetricSource {
@@ -24,7 +24,7 @@ package struct ProcessMetrics: MetricSource {
         guard let stat = text("/proc/self/stat"), let name = stat.lastIndex(of: ")") else { return [] }
         let fields = [0, 0, 0] + stat[stat.index(after: name)...].split(separator: " ").map { Int($0) ?? 0 }
         guard fields.count > 24 else { return [] }
-        let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+        let descriptors = try? FolderListing.names(in: "/proc/self/fd").count
         return [
             seconds(
                 "process_cpu_seconds_total", .counter, "CPU time (user and system) in seconds.",
@@ -53,7 +53,7 @@ package struct ProcessMetrics: MetricSource {
     }
 
     private func text(_ path: String) -> String? {
-        FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+        (try? PrivateFile.contents(of: path)).map { String(decoding: $0, as: UTF8.self) }
     }
 }
 

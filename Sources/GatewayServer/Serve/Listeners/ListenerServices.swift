@@ -4,7 +4,6 @@ import Capability
 import Configuration
 import Console
 import EventLoops
-import Foundation
 import GatewayFormats
 import HTTPServer
 import HTTPTypes

@@ -2,7 +2,8 @@ package import AppSupport
 import Basics
 package import Configuration
 import Dispatch
-import Foundation
+import FoundationEssentials
+import Glibc
 import Observability
 
 /// The serving process: runs the gateway until a signal ends it.
@@ -63,7 +64,7 @@ package enum GatewayProcess {
             }
             return gateway.isRestartRequested ? .restart : .orderly
         } catch {
-            try? FileHandle.standardError.write(contentsOf: Data("data-gateway: \(error)\n".utf8))
+            try? OpenFile.write("data-gateway: \(error)\n", to: STDERR_FILENO)
             return .failure
         }
     }
@@ -87,13 +88,12 @@ package enum GatewayProcess {
                 listeners: listeners, dataDirectory: dataDirectory,
                 signIn: SignInCommand(gateway.addresses, configuration, gateway.certificates)
             ).text
-            try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+            try? OpenFile.write(text, to: STDOUT_FILENO)
             return
         }
         let members = listeners.map { "\"\($0.name)\":\"\($0.address)\"" }.joined(separator: ",")
         // If nobody can read it, nobody waits for it.
-        try? FileHandle.standardOutput.write(
-            contentsOf: Data("{\"event\":\"ready\",\"listeners\":{\(members)}}\n".utf8))
+        try? OpenFile.write("{\"event\":\"ready\",\"listeners\":{\(members)}}\n", to: STDOUT_FILENO)
     }
 }
 

@@ -1,6 +1,6 @@
 import Capability
 import Configuration
-import Foundation
+import Glibc
 import HTTPTypes
 import Sockets
 
@@ -13,7 +13,7 @@ struct Greeting {
     /// The lines with line feeds.
     var text: String {
         let password = dataDirectory + "/initial-admin-password"
-        let hasPasswordFile = FileManager.default.fileExists(atPath: password)
+        let hasPasswordFile = access(password, F_OK) == 0
         var rows: [(String, String)] = []
         if let url = signIn.webURL { rows.append(("console", "\(url)/")) }
         rows.append(("user", "admin of system" + (hasPasswordFile ? ", the password is in \(password)" : "")))

@@ -1,6 +1,6 @@
 import Basics
 import Dispatch
-import Foundation
+import Glibc
 
 /// The service manager that started this process and monitors it: sd_notify(3), implemented without libsystemd. Each message is a
 /// datagram to the socket in `NOTIFY_SOCKET`.

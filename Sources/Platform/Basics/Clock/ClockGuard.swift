@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import Synchronization
 
 /// Decides whether the wall clock can be trusted for deletions: code that removes data because of its age needs a

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import Synchronization
 
 /// The source of the time of day; everything reads it through this protocol, so that tests can set it.

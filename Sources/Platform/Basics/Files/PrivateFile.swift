@@ -1,4 +1,4 @@
-package import Foundation
+package import Glibc
 
 /// Small files that only the server's user may read, written so that they survive a power loss.
 package enum PrivateFile {
@@ -28,15 +28,10 @@ package enum PrivateFile {
         if file < 0 && errno == ENOENT { return nil }
         guard file >= 0 else { throw .last(path) }
         defer { close(file) }
-        var bytes: [UInt8] = []
-        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
-        defer { piece.deallocate() }
-        while true {
-            let count = Foundation.read(file, piece.baseAddress, piece.count)
-            if count == 0 { return bytes }
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { throw .last(path) }
-            bytes += piece[..<count]
+        do throws(PrivateFile.Failure) {
+            return try OpenFile.read(file)
+        } catch {
+            throw Failure(error.code, at: path)
         }
     }
 
@@ -117,12 +112,7 @@ package enum PrivateFile {
         do throws(Failure) {
             // A file that a crash left there may have another mode.
             guard fchmod(file, 0o600) == 0 else { throw .last() }
-            var offset = 0
-            while offset < bytes.count {
-                let written = bytes[offset...].withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
-                guard written > 0 else { throw .last() }
-                offset += written
-            }
+            try OpenFile.write(bytes, to: file)
             guard fsync(file) == 0 else { throw .last() }
         } catch {
             close(file)

@@ -1,6 +1,4 @@
-import CLinux
 import Dispatch
-import Foundation
 
 /// Runs work that may block, for a disk, a name server or a peer, so that it occupies neither an event loop nor a thread of the pool
 /// for tasks.
@@ -31,6 +29,8 @@ package struct Worker: Sendable {
     /// Runs each piece of work on a new thread, for work that takes as long as a client, a peer or the process: it would occupy a
     /// thread of ``pool(_:)``, and hold up what was posted to ``serial(_:)`` after it. The caller limits the number of threads.
     ///
+    /// The process ends if the system has no further thread: nobody would do what was posted, and callers would wait forever.
+    ///
     /// - Parameter stackSize: in bytes; `nil` = the system's.
     package static func thread(_ name: String, stackSize: Int? = nil) -> Worker {
         Worker(place: .threads(name: name, stackSize: stackSize))
@@ -57,13 +57,7 @@ package struct Worker: Sendable {
         case .queue(let queue):
             queue.async(execute: work)
         case .threads(let name, let stackSize):
-            let thread = Thread {
-                // Foundation ignores a name that is set before `start` has returned in the other thread.
-                linux_set_thread_name(name)
-                work()
-            }
-            if let stackSize { thread.stackSize = stackSize }
-            thread.start()
+            NewThread.start(name, stackSize: stackSize, work)
         }
     }
 

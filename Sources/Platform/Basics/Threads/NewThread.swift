@@ -1,0 +1,38 @@
+import CLinux
+import Glibc
+
+/// The start of threads; all threads but those of Dispatch and of libraries begin here.
+enum NewThread {
+    /// What a thread does, for the pointer that it is started with.
+    private final class Start {
+        let name: String
+        let work: @Sendable () -> Void
+
+        init(_ name: String, _ work: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.work = work
+        }
+    }
+
+    /// Starts a thread that nobody waits for, and ends the process if the system refuses it.
+    ///
+    /// - Parameter stackSize: in bytes, a multiple of the page size; `nil` = the system's.
+    static func start(_ name: String, stackSize: Int?, _ work: @escaping @Sendable () -> Void) {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        if let stackSize { pthread_attr_setstacksize(&attributes, stackSize) }
+        var thread = pthread_t()
+        let problem = pthread_create(
+            &thread, &attributes,
+            { pointer in
+                guard let pointer else { return nil }
+                let start = Unmanaged<Start>.fromOpaque(pointer).takeRetainedValue()
+                linux_set_thread_name(start.name)
+                start.work()
+                return nil
+            }, Unmanaged.passRetained(Start(name, work)).toOpaque())
+        guard problem == 0 else { fatalError("cannot start the thread \(name): \(String(cString: strerror(problem)))") }
+    }
+}
