@@ -41,7 +41,7 @@ import Testing
         #expect(name == "a worker of tes")
     }
 
-    /// Who waits for the work would wait forever.
+    /// A caller that waits for the work would wait forever.
     @Test func processEndsWithoutAThread() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             // More address space than there is.

@@ -68,7 +68,7 @@ struct SecretScrubber {
     }
 }
 
-/// What the rules find.
+/// The rules, by what they find.
 extension SecretScrubber {
     /// `scheme://user:password@host`, from the colon.
     private func userInformation(at place: Int) -> Match? {

@@ -3,7 +3,7 @@ import Glibc
 
 /// The start of threads; all threads but those of Dispatch and of libraries begin here.
 enum NewThread {
-    /// What a thread does, for the pointer that it is started with.
+    /// The work of a thread with its name, for the pointer that it is started with.
     private final class Start {
         let name: String
         let work: @Sendable () -> Void
