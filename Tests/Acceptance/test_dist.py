@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import json
+import os
 import re
 import subprocess
 import tarfile
@@ -46,6 +47,32 @@ def test_folder_needs_its_libraries(tmp_path, is_present):
     done = subprocess.run([ROOT / "scripts/symbols", folder], capture_output=True, text=True)
     assert (done.returncode == 0) == is_present, done.stdout
     assert ("libown.so, which is not here" in done.stdout) != is_present
+
+
+def package(directory: Path, name: str, program: bytes, size: int) -> Path:
+    """Makes a package with a program of that beginning and size."""
+    (folder := directory / "root/usr/bin").mkdir(parents=True)
+    (folder / "data-gateway").write_bytes(program)
+    os.truncate(folder / "data-gateway", size)
+    (control := directory / "root/DEBIAN/control").parent.mkdir()
+    control.write_text(f"Package: {name}\nVersion: 1\nArchitecture: all\nMaintainer: nobody\nDescription: a test\n")
+    process.run("dpkg-deb", "-Znone", "--build", directory / "root", directory / "made.deb")
+    return directory / "made.deb"
+
+
+@pytest.mark.parametrize(("name", "limit"), [("data-gateway", 35), ("data-gateway-device", 23)])
+def test_programs_have_at_most_their_size(tmp_path, name, limit):
+    (small := tmp_path / "small").mkdir()
+    (large := tmp_path / "large").mkdir()
+    assert process.run(ROOT / "scripts/sizes", package(small, name, b"", limit * 1_000_000 - 1)).stdout == ""
+    found = process.run(ROOT / "scripts/sizes", package(large, name, b"", limit * 1_000_000 + 100_000), code=1).stdout
+    assert found == f"sizes: the program of {name} has {limit}.1 MB: the limit is {limit} MB\n"
+
+
+def test_programs_contain_no_icu(tmp_path):
+    made = package(tmp_path, "data-gateway", b"\0icudt76l-coll\0", 1000)
+    found = process.run(ROOT / "scripts/sizes", made, code=1).stdout
+    assert found == "sizes: the program of data-gateway contains ICU, see icudt76: nothing may link Foundation\n"
 
 
 @pytest.fixture(scope="module")
