@@ -1,4 +1,5 @@
 import CLinux
+import Dispatch
 import Glibc
 
 /// The start of threads; all threads but those of Dispatch and of libraries begin here.
@@ -14,7 +15,11 @@ enum NewThread {
         }
     }
 
-    /// Starts a thread that nobody waits for, and ends the process if the system refuses it.
+    /// Takes the work for which the system has no thread: it runs as soon as one of the pool's threads is free. Callers wait for it,
+    /// and the end of the process would end the requests of everybody else.
+    private static let reserve = DispatchQueue(label: "threads", attributes: .concurrent)
+
+    /// Starts a detached thread; if the system refuses it, the work runs on a thread of Dispatch's pool.
     ///
     /// - Parameter stackSize: in bytes, a multiple of the page size; `nil` = the system's.
     static func start(_ name: String, stackSize: Int?, _ work: @escaping @Sendable () -> Void) {
@@ -24,6 +29,7 @@ enum NewThread {
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         if let stackSize { pthread_attr_setstacksize(&attributes, stackSize) }
         var thread = pthread_t()
+        let start = Unmanaged.passRetained(Start(name, work))
         let problem = pthread_create(
             &thread, &attributes,
             { pointer in
@@ -32,7 +38,9 @@ enum NewThread {
                 linux_set_thread_name(start.name)
                 start.work()
                 return nil
-            }, Unmanaged.passRetained(Start(name, work)).toOpaque())
-        guard problem == 0 else { fatalError("cannot start the thread \(name): \(String(cString: strerror(problem)))") }
+            }, start.toOpaque())
+        guard problem != 0 else { return }
+        start.release()
+        reserve.async(execute: work)
     }
 }

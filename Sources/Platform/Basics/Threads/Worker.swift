@@ -29,7 +29,7 @@ package struct Worker: Sendable {
     /// Runs each piece of work on a new thread, for work that takes as long as a client, a peer or the process: it would occupy a
     /// thread of ``pool(_:)``, and hold up what was posted to ``serial(_:)`` after it. The caller limits the number of threads.
     ///
-    /// The process ends if the system has no further thread: nobody would do what was posted, and callers would wait forever.
+    /// If the system has no further thread, the work waits for one of Dispatch's pool.
     ///
     /// - Parameter stackSize: in bytes; `nil` = the system's.
     package static func thread(_ name: String, stackSize: Int? = nil) -> Worker {
