@@ -32,6 +32,10 @@ PARALLEL = 4
 #: connections.
 SMALL, ALONE, MANY, CONNECTIONS = 64 << 10, 60, 600, 32
 SMALL_ROUNDS = 3
+#: For the cost of a request: the size of objects in bytes, and the number of connections.
+TINY, TINY_CONNECTIONS = 4 << 10, 16
+#: The number of those objects, and of GETs of each.
+TINIES, TINY_GETS = 2000, 8
 #: The duration of one sync in the figures with delayed syncs, in microseconds.
 SYNC = 4000
 #: The parts of the object that is read, and its ranges in a round.
@@ -167,6 +171,30 @@ def small_objects(binary: str, stubs, name: str, delay: int) -> None:
             figure(f"object_store.put_64KiB.{name}.32_connections", many, "objects/s", "one connection", alone)
 
 
+def small_requests(binary: str, stubs) -> None:
+    """Measures the requests for objects of 4 KiB with distinct keys, over 16 connections, per second of the server's CPU."""
+    data = os.urandom(TINY)
+    config = {"quota": {"device_uploads": 0}, "uploads": {"calls_per_minute": 0}}
+    with gateway(binary, config) as ours, on_cores({CLIENT_CORE}):
+        user, fleet = signed_in(ours, stubs)
+        key = user.admin("CreateSiteApiKey", site_id=fleet.site_id, key_name="benchmark")
+        uploader = Uploader(ours, stubs, key.credential).sign_in()
+
+        def per_cpu_second(requests: list[bytes]) -> float:
+            before = cpu_seconds(ours.process.pid)
+            send_all(ours.object_store, requests, TINY_CONNECTIONS)
+            return len(requests) / (cpu_seconds(ours.process.pid) - before)
+
+        puts, gets = [], []
+        for _ in range(SMALL_ROUNDS):
+            stores = [RawStore(Upload.create(uploader).credentials) for _ in range(TINIES)]
+            puts.append(per_cpu_second([request("PUT", raw.address, *raw.head("PUT"), data) for raw in stores]))
+            read = [request("GET", raw.address, *raw.head("GET"), b"") for raw in stores]
+            gets.append(per_cpu_second(read * TINY_GETS))
+        figure("object_store.put_4KiB.16_connections.per_cpu_second", puts, "requests")
+        figure("object_store.get_4KiB.16_connections.per_cpu_second", gets, "requests")
+
+
 def reads(binary: str, stubs, data: bytes) -> None:
     """Measures an object of 1 GiB, whole and in ranges, compared with nginx on the same file; also nginx's PUT."""
     with tempfile.TemporaryDirectory() as name:
@@ -235,8 +263,12 @@ def completions(binary: str, stubs, data: bytes) -> None:
             figure(f"object_store.complete_{name}_5GiB", large, "ms", "10 MiB", small)
 
 
-def main(binary: str) -> None:
+def main(binary: str, part: str = "") -> None:
+    """Measures all figures; `requests` as the part: only the cost of small requests."""
     stubs = stubs_module.load(ROOT / "protos", Path(tempfile.mkdtemp()))
+    small_requests(binary, stubs)
+    if part == "requests":
+        return
     data = os.urandom(PART_SIZE)
     parts_on_one_core(binary, stubs, data)
     parts_on_both_cores(binary, stubs, data)
@@ -249,4 +281,4 @@ def main(binary: str) -> None:
     completions(binary, stubs, data)
 
 
-main(sys.argv[1])
+main(*sys.argv[1:])

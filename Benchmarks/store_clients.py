@@ -1,6 +1,7 @@
 """Clients with little overhead compared with the store under load: sequential GETs, and PUTs over many connections."""
 
 import http.client
+import re
 import selectors
 import socket
 import ssl
@@ -46,8 +47,15 @@ def request(method: str, address: str, target: str, headers: dict[str, str], bod
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
+def _is_complete(answer: bytes) -> bool:
+    """Returns whether the response with a declared length has arrived."""
+    head, end, body = answer.partition(b"\r\n\r\n")
+    length = re.search(rb"\r\ncontent-length: *(\d+)", head, re.IGNORECASE)
+    return bool(end) and len(body) >= (int(length[1]) if length else 0)
+
+
 def send_all(address: str, requests: list[bytes], connections: int) -> float:
-    """Sends each request once, over whichever connection has its response; every response must be 200 without a body.
+    """Sends each request once, over whichever connection has its response; every response must be 200.
 
     Returns the seconds from the first byte to the last response.
     """
@@ -61,10 +69,15 @@ def send_all(address: str, requests: list[bytes], connections: int) -> float:
             selector.register(peer, selectors.EVENT_READ)
             peer.sendall(waiting.pop())
         answered = 0
+        answers = dict.fromkeys(peers, b"")
         while answered < len(requests):
             for ready, _ in selector.select():
-                answer = ready.fileobj.recv(BUFFER)
-                assert answer.startswith(b"HTTP/1.1 200 ") and answer.endswith(b"\r\n\r\n"), answer
+                answers[ready.fileobj] += ready.fileobj.recv(BUFFER)
+                answer = answers[ready.fileobj]
+                assert answer.startswith(b"HTTP/1.1 200 "), answer
+                if not _is_complete(answer):
+                    continue
+                answers[ready.fileobj] = b""
                 answered += 1
                 if waiting:
                     ready.fileobj.sendall(waiting.pop())
