@@ -1,5 +1,4 @@
 import CLinux
-import Dispatch
 import Glibc
 
 /// The start of threads; all threads but those of Dispatch and of libraries begin here.
@@ -15,14 +14,11 @@ enum NewThread {
         }
     }
 
-    /// Takes the work for which the system has no thread: it runs as soon as one of the pool's threads is free. Callers wait for it,
-    /// and the end of the process would end the requests of everybody else.
-    private static let reserve = DispatchQueue(label: "threads", attributes: .concurrent)
-
-    /// Starts a detached thread; if the system refuses it, the work runs on a thread of Dispatch's pool.
+    /// Starts a detached thread.
     ///
     /// - Parameter stackSize: in bytes, a multiple of the page size; `nil` = the system's.
-    static func start(_ name: String, stackSize: Int?, _ work: @escaping @Sendable () -> Void) {
+    /// - Returns: whether the system has a thread.
+    static func start(_ name: String, stackSize: Int?, _ work: @escaping @Sendable () -> Void) -> Bool {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
@@ -39,8 +35,7 @@ enum NewThread {
                 start.work()
                 return nil
             }, start.toOpaque())
-        guard problem != 0 else { return }
-        start.release()
-        reserve.async(execute: work)
+        if problem != 0 { start.release() }
+        return problem == 0
     }
 }

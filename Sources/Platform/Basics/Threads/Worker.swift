@@ -38,6 +38,9 @@ package struct Worker: Sendable {
 
     /// Reads and writes files.
     package static let disk = Worker.pool("disk")
+    /// Takes the work for which the system has no thread. Callers wait for it, and the end of the process would end the requests of
+    /// everybody else.
+    private static let reserve = Worker.pool("threads")
 
     /// Runs `work`, and returns its result.
     package nonisolated(nonsending) func run<T: Sendable, E: Error>(
@@ -57,7 +60,7 @@ package struct Worker: Sendable {
         case .queue(let queue):
             queue.async(execute: work)
         case .threads(let name, let stackSize):
-            NewThread.start(name, stackSize: stackSize, work)
+            if !NewThread.start(name, stackSize: stackSize, work) { Self.reserve.post(work) }
         }
     }
 
