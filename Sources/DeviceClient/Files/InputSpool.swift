@@ -45,7 +45,7 @@ package struct InputSpool: Sendable {
             guard count >= 0 else { throw .last("read", "standard input") }
             if count == 0 { break }
             do throws(PrivateFile.Failure) {
-                try OpenFile.write(Array(block[..<count]), to: file)
+                try OpenFile.write(block[..<count], to: file)
             } catch {
                 throw DeviceFolder.Failure("cannot write \(path): \(error.reason)")
             }

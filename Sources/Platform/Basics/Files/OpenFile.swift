@@ -30,6 +30,10 @@ package enum OpenFile {
     }
 
     package static func write(_ bytes: [UInt8], to descriptor: Int32) throws(PrivateFile.Failure) {
+        try write(bytes[...], to: descriptor)
+    }
+
+    package static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) throws(PrivateFile.Failure) {
         try bytes.withUnsafeBytes { bytes in
             Result { () throws(PrivateFile.Failure) in try write(bytes, to: descriptor) }
         }.get()
