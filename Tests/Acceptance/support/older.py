@@ -1,11 +1,11 @@
-"""The data of an older gateway, `older/0.1.0.json`, as an upgrade finds it.
+"""The data of older gateways, `older/VERSION.json`, as an upgrade finds them.
 
-It was exported from a program whose schema ended with `uploads-2`, before events, copies and statistics. After a
-change of the stored data, export another one from the last program before the change:
+`0.1.0` is of a program whose schema ended with `uploads-2`, before events, copies and statistics. Every release adds
+its own:
 
-    python -m support.older PROGRAM older/VERSION.json
+    cd Tests/Acceptance && ../../.venv/bin/python -m support.older PROGRAM older/VERSION.json
 
-It contains no secrets: the root key is publicly known, and so is the device's credential.
+They contain no secrets: the root key is publicly known, and so is the device's credential.
 """
 
 import base64
@@ -46,9 +46,13 @@ class Kept:
     upload_id: str
 
 
-def unpack(directory: Path) -> Kept:
+def versions() -> list[str]:
+    return sorted(path.stem for path in (TESTS / "older").glob("*.json"))
+
+
+def unpack(version: str, directory: Path) -> Kept:
     """Fills an empty data directory."""
-    older = json.loads((TESTS / "older/0.1.0.json").read_text())
+    older = json.loads((TESTS / f"older/{version}.json").read_text())
     _write(directory / "keys/root", ROOT_KEY)
     for name, text in older["files"].items():
         _write(directory / name, text.encode())
@@ -76,6 +80,8 @@ def take(program: Path, path: Path) -> None:
         stubs = stubs_module.load(TESTS.parents[1] / "protos", Path(scratch))
         gateway = Gateway(program, Path(scratch), {"uploads": {"part_size_bytes": len(PART)}})
         gateway.environment = {"DATA_GATEWAY_ADMIN_PASSWORD": PASSWORD}
+        _write(gateway.data / "format", b"1\n")
+        _write(gateway.data / "keys/root", ROOT_KEY)
         try:
             admin = User.login(gateway.start(), stubs, "system", "admin", PASSWORD)
             device = Fleet.create(admin).uploader(tags={"model": "mk2"})
