@@ -3,12 +3,16 @@
 Lines may be added to `wire.txt`, but never changed or removed, since a client built years ago must keep working.
 """
 
+import re
 from pathlib import Path
 
+import pytest
 from google.protobuf import descriptor_pb2
-from support import stubs
+from support import older, stubs
 
 FIELD = descriptor_pb2.FieldDescriptorProto
+FIXED = Path(__file__).with_name("wire.txt")
+CHANGES = Path(__file__).parents[2] / "CHANGELOG.md"
 
 
 def lines(files: descriptor_pb2.FileDescriptorSet) -> set[str]:
@@ -48,6 +52,15 @@ def ours(files: descriptor_pb2.FileDescriptorSet) -> descriptor_pb2.FileDescript
 
 
 def test_the_wire_is_what_clients_were_built_with(protos, tmp_path):
-    fixed = set(Path(__file__).with_name("wire.txt").read_text().splitlines())
-    missing = fixed - lines(ours(stubs.descriptors(protos, tmp_path)))
+    missing = set(FIXED.read_text().splitlines()) - lines(ours(stubs.descriptors(protos, tmp_path)))
     assert not missing, "\n".join(sorted(missing))
+
+
+def test_a_release_fixes_its_wire_and_its_data(protos, tmp_path):
+    """From its release on, clients are built with what a version has, and later versions find its data."""
+    title = re.search(r"^## (\S+) \((.*)\)$", CHANGES.read_text(), re.MULTILINE)
+    if title[2] == "unreleased":
+        pytest.skip(f"{title[1]} is not released")
+    added = lines(ours(stubs.descriptors(protos, tmp_path))) - set(FIXED.read_text().splitlines())
+    assert not added, "\n".join(["lines to add to wire.txt:", *sorted(added)])
+    assert title[1] in older.versions(), "python -m support.older exports the data of the release"
