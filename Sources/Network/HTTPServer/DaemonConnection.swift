@@ -21,6 +21,7 @@ final class DaemonConnection: Sendable {
     /// The number of bytes received when the wait for a request began.
     private let receivedBefore = Atomic<UInt64>(0)
     private let rule: Lock<TransferRule>
+    private let isCut = Atomic(false)
     private let bodySent = Atomic(false)
 
     init(
@@ -80,7 +81,7 @@ final class DaemonConnection: Sendable {
     /// Shuts the socket down if the connection is too slow; its thread notices that and closes it. May only be called while the
     /// library has the socket open.
     ///
-    /// - Returns: whether it was shut down.
+    /// - Returns: whether it was shut down; not again for one whose thread has not closed it yet.
     func cutIfTooSlow(at now: ContinuousClock.Instant) -> Bool {
         guard let (received, acknowledged) = progress else { return false }
         let sample = TransferRule.Sample(
@@ -88,7 +89,7 @@ final class DaemonConnection: Sendable {
             stage: stage.load(ordering: .relaxed), hasBegun: received > receivedBefore.load(ordering: .relaxed),
             received: received, acknowledged: acknowledged)
         guard rule.withLock({ $0.isTooSlow(sample, at: now) }) else { return false }
-        return shutdown(descriptor, Int32(SHUT_RDWR)) == 0
+        return shutdown(descriptor, Int32(SHUT_RDWR)) == 0 && !isCut.exchange(true, ordering: .relaxed)
     }
 }
 

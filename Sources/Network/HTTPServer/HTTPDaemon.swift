@@ -67,7 +67,7 @@ package final class HTTPDaemon: Sendable {
         }
         native.withLock { $0 = NativeDaemon(pointer: daemon) }
         if configuration.minimumRate > 0 {
-            watch.start(every: min(configuration.slowGrace, configuration.headerTimeout) / 4, cutSlow)
+            watch.start(every: min(configuration.slowGrace, configuration.headerTimeout) / 4) { [self] in cutSlow() }
         }
     }
 
@@ -100,8 +100,9 @@ package final class HTTPDaemon: Sendable {
         configuration.metrics.connectionClosed()
     }
 
-    private func cutSlow() {
-        for _ in 0..<connections.cutSlow(at: .now) { configuration.metrics.limitReached("slow_client") }
+    /// Cuts off the connections of clients that are too slow, and counts each once.
+    func cutSlow(at now: ContinuousClock.Instant = .now) {
+        for _ in 0..<connections.cutSlow(at: now) { configuration.metrics.limitReached("slow_client") }
     }
 
     var isSecure: Bool { configuration.certificates != nil }

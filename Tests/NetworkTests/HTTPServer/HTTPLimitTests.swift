@@ -89,6 +89,28 @@ import Testing
         await waitForSlowClientToBeCut(daemon)
     }
 
+    @Test func slowClientIsCountedOnceHoweverLateItsThreadNotices() throws {
+        let daemon = try start {
+            $0.minimumRate = 1000
+            $0.slowGrace = .seconds(3600)
+            $0.headerTimeout = .seconds(3600)
+        }
+        defer { daemon.stop(drainingFor: .zero) }
+        let client = try RawConnection(port: daemon.port)
+        try client.send("GET / HT")
+        var now = ContinuousClock.now
+        func look() {
+            now += .seconds(3600)
+            daemon.cutSlow(at: now)
+        }
+        try waitUntil {
+            look()
+            return daemon.configuration.metrics.limits["slow_client"] != nil
+        }
+        look()
+        #expect(daemon.configuration.metrics.limits["slow_client"] == 1)
+    }
+
     @Test func bodyThatDoesNotComeIsCutOff() async throws {
         let daemon = try start(slow)
         defer { daemon.stop(drainingFor: .zero) }
