@@ -30,7 +30,7 @@ extension OfflineStore {
         for folder in DirectoryEngine.folders {
             var uses = try records.files(withPrefix: folder)
             let scheduled = try records.scheduledRemovals(withPrefix: folder)
-            for entry in try data.files(inFolder: folder) {
+            for entry in try data.files(inFolder: folder).sorted(by: { $0.fileID < $1.fileID }) {
                 let use = uses.removeValue(forKey: entry.fileID)
                 if scheduled.contains(entry.fileID) {
                     try report(.scheduled(fileID: entry.fileID, size: entry.size))
