@@ -16,7 +16,7 @@ import pytest
 from support.client import Device, SignedIn, Stage, end
 from support.commands import OK, REFUSED, USAGE
 from support.deep import make_unreadable
-from support.faults import Clock
+from support.faults import Clock, late_threads
 from support.file_systems import MIB, SmallDisk, Unavailable
 from support.gateway import eventually
 from support.uploads import content
@@ -112,7 +112,7 @@ def downloaded(user: SignedIn, found: list[dict], folder: Path) -> dict[str, byt
 def test_files_are_uploaded_with_their_tags(agent_with, device, user, tmp_path):
     agent = agent_with(rule={"include": ["*.mcap"], "exclude": ["tmp/**"]})
     (agent.directory / "before.mcap").write_bytes(content(3 * PART))
-    agent.start()
+    agent.start(**late_threads())
     wait_for_files(user, device, 1)
     # New directories are watched as well, and their existing files are found.
     for folder in ("run7", "tmp"):

@@ -112,6 +112,14 @@ def test_only_workers_start_threads():
     assert starters == {"Worker.swift", "NewThread.swift", "BodyPipeline.swift"}
 
 
+def test_programs_end_without_the_cleanup_of_libraries():
+    """Threads that still run would use what exit(3), or a return from main, frees."""
+    ends = [path.name for path in (ROOT / "Sources").rglob("*.swift") if re.search(r"(?<!\w)exit\(", path.read_text())]
+    mains = [path for path in (ROOT / "Sources").rglob("main.swift") if "protoc" not in str(path)]
+    assert ends == [] and mains
+    assert [path for path in mains if not path.read_text().endswith(".endProcess()\n")] == []
+
+
 def test_contributing_names_existing_make_targets():
     """contributing.md only names existing targets."""
     targets = set(re.findall(r"(?m)^([a-z-]+):.*##", (ROOT / "Makefile").read_text()))

@@ -7,8 +7,10 @@ import stat
 import subprocess
 
 import pytest
+from support.faults import late_threads
 from support.gateway import ADMIN_PASSWORD, LISTENERS, Gateway
-from support.parties import User
+from support.parties import Fleet, User
+from support.uploads import completed, content
 from support.waiting import WAIT_SECONDS
 
 
@@ -51,6 +53,13 @@ def test_sigterm_ends_it_with_zero_and_the_data_is_there_again(gateway_with, log
     assert gateway.stop() == 0
     gateway.start()
     assert login(gateway).admin("GetSite", site_id=site.site_id).site == site
+
+
+def test_the_end_of_the_process_does_not_disturb_its_threads(gateway_with, login):
+    gateway = gateway_with({}, late_threads())
+    # All event loops, and a thread of the object store, sign and verify.
+    completed(Fleet.create(login(gateway)).uploader(), content(300_000))
+    assert gateway.stop() == 0
 
 
 def test_every_listener_has_a_port_of_its_own(gateway):

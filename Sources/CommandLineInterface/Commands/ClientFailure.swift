@@ -105,6 +105,10 @@ package enum ExitCode: Int32, Sendable {
     case unreachable = 3
     /// The gateway ended to be started again, with other data (EX_TEMPFAIL of sysexits.h).
     case restart = 75
+
+    /// Ends the process with this code, without the functions of atexit(3) and the destructors of libraries: threads still run or end,
+    /// and OpenSSL's cleanup would free what they use.
+    package func endProcess() -> Never { _exit(rawValue) }
 }
 
 /// An error of the command line.

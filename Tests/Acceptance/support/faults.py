@@ -1,7 +1,7 @@
 """A gateway with injected disk faults and power cuts (faults/faults.c, preloaded and controlled by the test).
 
-Also a process whose clock is wrong or is set while it runs (faults/clock.c), and a file that the disk cannot read
-(faults/sector.c).
+Also a process whose clock is wrong or is set while it runs (faults/clock.c), a file that the disk cannot read
+(faults/sector.c), and threads that end late (faults/threads.c).
 """
 
 import errno
@@ -104,6 +104,11 @@ def bad_sector(file: Path, offset: int, error: int) -> dict[str, str]:
         "SECTOR_OFFSET": str(offset),
         "SECTOR_ERROR": str(error),
     }
+
+
+def late_threads() -> dict[str, str]:
+    """Returns the environment of a process whose threads end while it ends itself."""
+    return {"LD_PRELOAD": str(_build("threads", "threads.c"))}
 
 
 class Faults:

@@ -95,6 +95,7 @@ class Gateway:
             process.wait()
             raise AssertionError(f"still running {WAIT_SECONDS} s after SIGTERM\n{self.stderr}") from None
         self._reader.join()
+        assert code >= 0, f"ended by the signal {-code}\n{self.stderr}"
         return code
 
     def kill(self) -> None:
