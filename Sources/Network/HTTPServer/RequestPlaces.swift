@@ -8,13 +8,42 @@ import Synchronization
 /// A request has a thread, and threads share the processors equally: with a limit, the threads of one party leave time to the others.
 final class RequestPlaces: Sendable {
     private struct Party {
-        var atWork = 0
+        private(set) var atWork = 0
         var waiting = FIFOQueue<DispatchSemaphore>()
+
+        /// Takes a place.
+        ///
+        /// - Returns: what to wait for, if there is none.
+        mutating func enter(limit: Int) -> DispatchSemaphore? {
+            guard atWork >= limit else {
+                atWork += 1
+                return nil
+            }
+            let turn = DispatchSemaphore(value: 0)
+            waiting.append(turn)
+            return turn
+        }
+
+        /// Gives a place back.
+        ///
+        /// - Returns: whose turn it is, if others wait: the place passes to it.
+        mutating func leave() -> DispatchSemaphore? {
+            let next = waiting.popFirst()
+            if next == nil { atWork -= 1 }
+            return next
+        }
     }
 
     private struct State {
         var parties: [WorkOwner: Party] = [:]
         var isClosed = false
+
+        mutating func leave(_ party: WorkOwner) -> DispatchSemaphore? {
+            guard let index = parties.index(forKey: party) else { return nil }
+            let next = parties.values[index].leave()
+            if parties.values[index].atWork == 0 { parties.remove(at: index) }
+            return next
+        }
     }
 
     private let state = Lock(State())
@@ -34,20 +63,16 @@ final class RequestPlaces: Sendable {
 
     /// Waits for a place of the party. `leave` must follow, unless the result is `false`.
     ///
+    /// - Parameter earlier: the party whose place the request gives back.
     /// - Returns: `false` if the server stops: requests that have not begun are refused then.
-    func enter(_ party: WorkOwner) -> Bool {
-        let turn = DispatchSemaphore(value: 0)
-        let mustWait: Bool? = state.withLock { state in
-            if state.isClosed { return nil }
-            if state.parties[party, default: Party()].atWork < limit {
-                state.parties[party, default: Party()].atWork += 1
-                return false
-            }
-            state.parties[party]?.waiting.append(turn)
-            return true
+    func enter(_ party: WorkOwner, leaving earlier: WorkOwner? = nil) -> Bool {
+        let (isOpen, next, turn) = state.withLock { state -> (Bool, DispatchSemaphore?, DispatchSemaphore?) in
+            if state.isClosed { return (false, nil, nil) }
+            let next = earlier.flatMap { state.leave($0) }
+            return (true, next, state.parties[party, default: Party()].enter(limit: limit))
         }
-        guard let mustWait else { return false }
-        guard mustWait else { return true }
+        next?.signal()
+        guard isOpen, let turn else { return isOpen }
         onWait()
         turn.wait()
         // Whoever left has passed the place on, unless the server stops.
@@ -55,11 +80,7 @@ final class RequestPlaces: Sendable {
     }
 
     func leave(_ party: WorkOwner) {
-        state.withLock { state in
-            guard !state.isClosed, var left = state.parties.removeValue(forKey: party) else { return }
-            if let next = left.waiting.popFirst() { next.signal() } else { left.atWork -= 1 }
-            if left.atWork > 0 { state.parties[party] = left }
-        }
+        state.withLock { $0.leave(party) }?.signal()
     }
 
     /// Refuses requests that wait, and new ones.
@@ -88,8 +109,8 @@ final class RequestPlace {
     /// - Returns: `false` if the server stops.
     func enter(_ party: WorkOwner) -> Bool {
         if party == self.party { return true }
-        leave()
-        guard places.enter(party) else { return false }
+        let earlier = self.party.take()
+        guard places.enter(party, leaving: earlier) else { return false }
         self.party = party
         return true
     }
