@@ -30,8 +30,9 @@ package struct HTTPServerConfiguration: Sendable {
     package var idleTimeout = Duration.seconds(60)
     /// The time after which an incomplete body is cut off with its connection; `nil` = never.
     package var bodyTimeout: Duration?
-    /// The memory in bytes for the header and for pieces of the body; a piece is up to half of it.
-    package var connectionMemory = 256 << 10
+    /// The memory in bytes for the header and for pieces of the body; a piece is up to half of it. The library clears all of it after
+    /// each request.
+    package var connectionMemory = 128 << 10
     /// The number of bytes of a refused body that are read so that its sender sees the response.
     package var maximumDrain: Int64 = 128 << 20
     /// The certificates for TLS; `nil` = cleartext.
@@ -54,7 +55,6 @@ extension HTTPServerConfiguration {
     package static func web(_ settings: SettingsReader, proxies: [AddressRange]) -> HTTPServerConfiguration {
         var web = HTTPServerConfiguration()
         let section = settings.section("web")
-        web.connectionMemory = 128 << 10
         web.maximumDrain = 16 << 20
         // Its calls run on the event loops, and an archive's bytes are less urgent than those.
         web.niceness = 10
