@@ -50,7 +50,15 @@ extension FixedWidthInteger {
     ///
     /// - Returns: `nil` for any other text, and for a number that is too large for the type.
     package init?(decimal text: some StringProtocol) {
-        guard !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit), let number = Self(text) else { return nil }
+        guard !text.isEmpty else { return nil }
+        var number: Self = 0
+        for digit in text.utf8 {
+            guard digit.isASCIIDigit else { return nil }
+            let (product, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+            let (sum, isTooLargeWithDigit) = product.addingReportingOverflow(Self(digit - UInt8(ascii: "0")))
+            guard !isTooLarge, !isTooLargeWithDigit else { return nil }
+            number = sum
+        }
         self = number
     }
 }

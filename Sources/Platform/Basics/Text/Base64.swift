@@ -28,7 +28,8 @@ package enum Base64 {
 
     /// Decodes the URL-safe alphabet, otherwise like ``decode(_:)``.
     package static func decodeURL(_ text: some StringProtocol) -> [UInt8]? {
-        bytes(Array(text.utf8), last: (0x2D, 0x5F))
+        let characters = Array(text.utf8)
+        return characters.last == 0x3D ? bytes(characters, last: (0x2D, 0x5F)) : decodeURL(characters[...])
     }
 
     /// Decodes either alphabet, with or without padding, and drops stray bits at the end; `nil` for other characters and wrong

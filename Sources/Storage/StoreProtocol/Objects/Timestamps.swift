@@ -5,10 +5,32 @@ package enum Timestamps {
     /// Returns e.g. `Sun, 06 Nov 1994 08:49:37 GMT`, the preferred form of RFC 9110, section 5.6.7.
     package static func http(_ time: UnixTime) -> String {
         let civil = CivilTime(time)
-        let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][civil.weekdayFromThursday]
-        let date = "\(civil.day.padded(to: 2)) \(months[civil.month - 1]) \(civil.year.padded(to: 4))"
-        return "\(weekday), \(date) \(civil.clock()) GMT"
+        var text: [UInt8] = []
+        text.reserveCapacity(29)
+        func add(_ name: String) { text.append(contentsOf: name.utf8) }
+        func add(_ number: Int, _ digits: Int) {
+            var divisor = [1, 10, 100, 1000][digits - 1]
+            while divisor > 0 {
+                text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / divisor % 10))
+                divisor /= 10
+            }
+        }
+        add(weekdays[civil.weekdayFromThursday])
+        add(", ")
+        add(civil.day, 2)
+        add(" ")
+        add(months[civil.month - 1])
+        add(" ")
+        add(civil.year, 4)
+        for (separator, number) in [(" ", civil.hour), (":", civil.minute), (":", civil.second)] {
+            add(separator)
+            add(number, 2)
+        }
+        add(" GMT")
+        return String(decoding: text, as: UTF8.self)
     }
+
+    private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
 
     /// Returns e.g. `2013-05-24T00:00:00.000Z`; the fraction is always included, because clients need it.
     package static func xml(_ time: UnixTime) -> String {
@@ -25,11 +47,9 @@ package enum Timestamps {
     static func parseBasic(_ text: String) -> UnixTime? {
         let bytes = Array(text.utf8)
         guard bytes.count == 16, bytes[8] == UInt8(ascii: "T"), bytes[15] == UInt8(ascii: "Z") else { return nil }
-        let field = { (range: Range<Int>) in
-            number(Substring(decoding: bytes[range], as: UTF8.self), digits: range.count)
-        }
-        guard let year = field(0..<4), let month = field(4..<6), let day = field(6..<8), let hour = field(9..<11),
-            let minute = field(11..<13), let second = field(13..<15)
+        guard let year = number(bytes[0..<4], digits: 4), let month = number(bytes[4..<6], digits: 2),
+            let day = number(bytes[6..<8], digits: 2), let hour = number(bytes[9..<11], digits: 2),
+            let minute = number(bytes[11..<13], digits: 2), let second = number(bytes[13..<15], digits: 2)
         else { return nil }
         return CivilTime(year: year, month: month, day: day, hour: hour, minute: minute, second: second)?.unix
     }
@@ -38,8 +58,10 @@ package enum Timestamps {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    static func number(_ text: Substring, digits: Int) -> Int? {
-        text.utf8.count == digits ? Int(decimal: text) : nil
+    /// Returns the number of at most 18 digits.
+    private static func number(_ text: ArraySlice<UInt8>, digits: Int) -> Int? {
+        guard text.count == digits, digits > 0, text.allSatisfy(\.isASCIIDigit) else { return nil }
+        return text.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
     }
 }
 
@@ -51,12 +73,13 @@ extension Timestamps {
     /// - Parameter now: the present, to which the two digits of a year in the second form are close.
     /// - Returns: `nil` for any other text.
     package static func parseHTTP(_ text: String, now: UnixTime = SystemClock().now()) -> UnixTime? {
-        guard text.utf8.count <= longestHTTP else { return nil }
-        let words = text.split(separator: " ")
+        let bytes = Array(text.utf8)
+        guard bytes.count <= longestHTTP else { return nil }
+        let words = bytes.split(separator: UInt8(ascii: " "))
         switch words.count {
         case 6: return preferred(words)
         case 4: return ofRFC850(words, now: now)
-        case 5: return ofC(words, text)
+        case 5: return bytes.count == 24 ? ofC(words) : nil
         default: return nil
         }
     }
@@ -64,17 +87,20 @@ extension Timestamps {
     /// The length of `Wednesday, 06-Nov-94 08:49:37 GMT`.
     private static let longestHTTP = 33
 
-    private static func preferred(_ words: [Substring]) -> UnixTime? {
-        guard words[0].count == 4, words[0].last == ",", words[5] == "GMT", let day = number(words[1], digits: 2),
+    private static let comma = UInt8(ascii: ",")
+    private static let gmt = Array("GMT".utf8)[...]
+
+    private static func preferred(_ words: [ArraySlice<UInt8>]) -> UnixTime? {
+        guard words[0].count == 4, words[0].last == comma, words[5] == gmt, let day = number(words[1], digits: 2),
             let month = month(words[2]), let year = number(words[3], digits: 4)
         else { return nil }
         return time(year, month, day, words[4])
     }
 
     /// Parses the form of RFC 850, whose year has two digits: the latest one that is at most 50 years in the future.
-    private static func ofRFC850(_ words: [Substring], now: UnixTime) -> UnixTime? {
-        let date = words[1].split(separator: "-", omittingEmptySubsequences: false)
-        guard words[0].last == ",", words[3] == "GMT", date.count == 3, let day = number(date[0], digits: 2),
+    private static func ofRFC850(_ words: [ArraySlice<UInt8>], now: UnixTime) -> UnixTime? {
+        let date = words[1].split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard words[0].last == comma, words[3] == gmt, date.count == 3, let day = number(date[0], digits: 2),
             let month = month(date[1]), let year = number(date[2], digits: 2)
         else { return nil }
         let limit = now.adding(seconds: 50 * secondsOfAYear)
@@ -89,20 +115,22 @@ extension Timestamps {
     private static let secondsOfAYear: Int64 = 31_556_952
 
     /// Parses the form of C's `asctime`, whose day is padded by a blank.
-    private static func ofC(_ words: [Substring], _ text: String) -> UnixTime? {
-        guard text.utf8.count == 24, words[0].count == 3, let month = month(words[1]),
-            let day = number(words[2], digits: words[2].utf8.count), let year = number(words[4], digits: 4)
+    private static func ofC(_ words: [ArraySlice<UInt8>]) -> UnixTime? {
+        guard words[0].count == 3, let month = month(words[1]),
+            let day = number(words[2], digits: words[2].count), let year = number(words[4], digits: 4)
         else { return nil }
         return time(year, month, day, words[3])
     }
 
-    private static func time(_ year: Int, _ month: Int, _ day: Int, _ clock: Substring) -> UnixTime? {
-        let parts = clock.split(separator: ":", omittingEmptySubsequences: false)
+    private static func time(_ year: Int, _ month: Int, _ day: Int, _ clock: ArraySlice<UInt8>) -> UnixTime? {
+        let parts = clock.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         guard parts.count == 3, let hour = number(parts[0], digits: 2), let minute = number(parts[1], digits: 2),
             let second = number(parts[2], digits: 2)
         else { return nil }
         return CivilTime(year: year, month: month, day: day, hour: hour, minute: minute, second: second)?.unix
     }
 
-    private static func month(_ name: Substring) -> Int? { months.firstIndex(of: String(name)).map { $0 + 1 } }
+    private static func month(_ name: ArraySlice<UInt8>) -> Int? {
+        months.firstIndex { $0.utf8.elementsEqual(name) }.map { $0 + 1 }
+    }
 }
