@@ -26,6 +26,7 @@ package struct CredentialIssuer: Sendable {
     private let keyNumber: UInt32
     /// The key with that number, cached because most credentials use it.
     private let newestKey: [UInt8]
+    private let verified = VerifiedTokens()
 
     package init(keyring: Keyring, keyNumber: UInt32 = 1) {
         self.keyring = keyring
@@ -46,6 +47,14 @@ package struct CredentialIssuer: Sendable {
     package func verify(accessKeyID: String, token: String) throws(Refusal) -> (
         claims: CredentialClaims, secret: Secret
     ) {
+        let found = if let known = verified[token] { known } else { try verified.add(verify(token), for: token) }
+        guard constantTimeEqual(Array(found.accessKeyID.utf8), Array(accessKeyID.utf8)) else {
+            throw .accessKeyMismatch
+        }
+        return (found.claims, found.secret)
+    }
+
+    private func verify(_ token: String) throws(Refusal) -> VerifiedTokens.Token {
         guard let bytes = Base64.decodeURL(token), bytes.count > Self.macSize else { throw .malformedToken }
         let statement = Array(bytes.dropLast(Self.macSize))
         guard let number = CredentialClaims.keyNumber(of: statement), (1...keyNumber).contains(number) else {
@@ -55,10 +64,8 @@ package struct CredentialIssuer: Sendable {
         guard constantTimeEqual(Self.derive(key, .token, statement), Array(bytes.suffix(Self.macSize))),
             let claims = CredentialClaims(decoding: statement)
         else { throw .malformedToken }
-        guard constantTimeEqual(Array(Self.accessKeyID(key, statement).utf8), Array(accessKeyID.utf8)) else {
-            throw .accessKeyMismatch
-        }
-        return (claims, Self.secret(key, statement))
+        return VerifiedTokens.Token(
+            accessKeyID: Self.accessKeyID(key, statement), claims: claims, secret: Self.secret(key, statement))
     }
 
     private static func accessKeyID(_ key: [UInt8], _ statement: [UInt8]) -> String {
@@ -71,5 +78,30 @@ package struct CredentialIssuer: Sendable {
 
     private static func derive(_ key: [UInt8], _ purpose: Purpose, _ statement: [UInt8]) -> [UInt8] {
         HMAC.sha256(key: key, Array(purpose.rawValue.utf8) + [0] + statement)
+    }
+}
+
+/// The tokens that were verified lately, with all that follows from them: a client sends its token with every request, and the
+/// derivations take longer than the signature's check.
+private final class VerifiedTokens: Sendable {
+    struct Token {
+        let accessKeyID: String
+        let claims: CredentialClaims
+        let secret: Secret
+    }
+
+    /// Some MiB. When there are more, all are verified again.
+    private static let limit = 4096
+
+    private let tokens = Lock<[String: Token]>([:])
+
+    subscript(_ token: String) -> Token? { tokens.withLock { $0[token] } }
+
+    func add(_ found: Token, for token: String) -> Token {
+        tokens.withLock { tokens in
+            if tokens.count == Self.limit { tokens = [:] }
+            tokens[token] = found
+        }
+        return found
     }
 }
