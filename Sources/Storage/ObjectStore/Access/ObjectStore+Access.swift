@@ -78,6 +78,17 @@ extension ObjectStore {
             try policy.recordActivity(uploadID: uploadID, in: $0)
         }
     }
+
+    /// Records the activity of the upload of a request that ends without the commit which would have recorded it. If that fails, the
+    /// next request records its own.
+    package func recordActivity(of permit: WritePermit) {
+        guard permit.recordsActivity else { return }
+        let (policy, uploadID) = (permit.policy, permit.claims.uploadID)
+        database.submit(for: permit.owner, mayUseReserve: true) {
+            try policy.recordActivity(uploadID: uploadID, in: $0)
+        } reply: { _ in
+        }
+    }
 }
 
 /// A decision about a request, with the row that was read for it.

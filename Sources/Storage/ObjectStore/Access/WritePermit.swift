@@ -21,11 +21,21 @@ package struct WritePermit: Sendable {
     let policy: any AccessPolicy
     /// The operation and the client's address, of what a static key does.
     let origin: WriteOrigin?
+    /// Whether the commit records the activity of the upload.
+    let recordsActivity: Bool
 
-    package init(claims: CredentialClaims, policy: any AccessPolicy, origin: WriteOrigin? = nil) {
+    package init(
+        claims: CredentialClaims, policy: any AccessPolicy, origin: WriteOrigin? = nil, recordsActivity: Bool = false
+    ) {
         self.claims = claims
         self.policy = policy
         self.origin = origin
+        self.recordsActivity = recordsActivity
+    }
+
+    /// Records the activity of the upload, if its request has not done so at its header.
+    func recordActivity(in connection: Connection) throws {
+        if recordsActivity { try policy.recordActivity(uploadID: claims.uploadID, in: connection) }
     }
 
     /// Remembers that a static key stores something at the key; other credentials have an owner anyway.

@@ -26,6 +26,8 @@ package final class PartUpload {
     private var destination: Destination
     private let body: BodyPipeline
     private var failure: (any Error)?
+    /// Whether the activity of the upload is still to be recorded.
+    private var activityIsDue: Bool
 
     /// - Parameters:
     ///   - start: what was read with the decision that `permit` is of.
@@ -48,6 +50,7 @@ package final class PartUpload {
         self.multipart = multipart
         self.number = number
         self.start = start
+        activityIsDue = permit.recordsActivity
         let claim = start.claim
         var sink: (any BodySink)?
         if let earlier = start.earlier, checks.contentMD5 == earlier.md5, length == earlier.size {
@@ -116,6 +119,8 @@ package final class PartUpload {
         if case .ownFile(let new) = destination { new.abandon() }
         destination = .nowhere
         start.end()
+        if activityIsDue { store.recordActivity(of: permit) }
+        activityIsDue = false
     }
 
     private func acknowledged(as stored: BodyDigest.Stored) throws -> PartRecord? {
@@ -140,9 +145,11 @@ package final class PartUpload {
             }
             let earlier = try records.part(part.number, of: multipartID)
             try permit.admit(bytes: part.size - (earlier?.size ?? 0), in: connection)
+            try permit.recordActivity(in: connection)
             try records.put(part, of: multipartID)
             try store.work.removals.schedule(earlier?.fileID.map { [$0] } ?? [], in: connection)
         }
+        activityIsDue = false
         return part
     }
 

@@ -11,6 +11,8 @@ package final class ObjectPut {
     private let body: BodyPipeline
     private let new: NewFile
     private var failure: (any Error)?
+    /// Whether the activity of the upload is still to be recorded.
+    private var activityIsDue: Bool
 
     /// - Parameter length: the length of the body; `nil` if it is not declared.
     package init(
@@ -27,6 +29,7 @@ package final class ObjectPut {
         self.header = header
         let share = try store.share(length: length, for: permit.owner)
         new = try store.engine.create()
+        activityIsDue = permit.recordsActivity
         body = store.pipeline(checks, into: new.sink, share: share)
     }
 
@@ -64,6 +67,7 @@ package final class ObjectPut {
                 try permit.own(in: connection)
                 try Self.admit(object.size, permit, in: connection)
                 try permit.record(in: connection)
+                try permit.recordActivity(in: connection)
                 let records = StoreRecords(connection)
                 var object = object
                 // Tags may have changed since the request began.
@@ -73,6 +77,7 @@ package final class ObjectPut {
                 try store.work.discards.finish(records.replaceObject(with: object), in: connection)
             }
         }
+        activityIsDue = false
         store.engine.seal(new.id)
         return object
     }
@@ -81,6 +86,8 @@ package final class ObjectPut {
     package func abandon() {
         body.cancel()
         new.abandon()
+        if activityIsDue { store.recordActivity(of: permit) }
+        activityIsDue = false
     }
 
     /// Checks the quota; the bytes of an earlier object of this upload are replaced.

@@ -12,6 +12,8 @@ struct StoreAccess {
     let decided: DecidedAccess
     /// The part that the request uploads.
     var part: PartBody?
+    /// Whether the request's commit records the activity of the upload.
+    var commitRecordsActivity = false
     /// The rights to the source of a copy; the error is for a request that may write the copy.
     var source: Result<DecidedAccess?, StoreError>?
     /// The request, where a static key signed it.
@@ -30,7 +32,8 @@ struct StoreAccess {
             throw .readOnly(id, origin.operation)
         }
         guard case .allowed = decided.decision else { throw Self.notPermitted }
-        return WritePermit(claims: claims, policy: policy, origin: origin)
+        return WritePermit(
+            claims: claims, policy: policy, origin: origin, recordsActivity: commitRecordsActivity)
     }
 
     private static let notPermitted = StoreError(.accessDenied, "These credentials do not permit this operation.")

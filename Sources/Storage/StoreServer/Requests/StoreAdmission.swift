@@ -48,7 +48,8 @@ struct StoreAdmission {
         }
         var request = StoreRequest(
             head: head, signed: signed, dialect: dialect, operation: operation, chunkSignatures: signatures)
-        request.access = try access(claims, part: part(of: request), readsObject: request.readsObject)
+        request.access = try access(
+            claims, part: part(of: request), readsObject: request.readsObject, commitsSoon: request.commitsSoon)
         head.notes.operation = operation.name.rawValue
         guard operation.rule.isOfTemporaryCredentials else {
             throw StoreError.notImplemented(operation.name, Self.needsStaticKey)
@@ -102,14 +103,20 @@ struct StoreAdmission {
     // MARK: Rights
 
     /// Evaluates the rights of temporary credentials.
+    ///
+    /// - Parameter commitsSoon: whether the request's own commit records the activity of the upload, if it may write.
     func access(
-        _ claims: CredentialClaims, part: PartBody? = nil, readsObject: Bool = false
+        _ claims: CredentialClaims, part: PartBody? = nil, readsObject: Bool = false, commitsSoon: Bool = false
     ) throws -> StoreAccess {
         guard store.clock.now() < claims.expiresAt else {
             throw StoreError(.securityTokenExpired, "The security token you provided has expired.")
         }
         let decided = try store.decide(claims, policy, part: part?.start, readsObject: readsObject)
-        try require(decided, else: claims.operations.contains(.write) ? .noSuchUpload : .noSuchKey)
+        let missing = claims.operations.contains(.write) ? StoreError.noSuchUpload : .noSuchKey
+        if commitsSoon, claims.operations.contains(.write), case .allowed(_, let needsActivity) = decided.decision {
+            return StoreAccess(decided: decided, part: part, commitRecordsActivity: needsActivity)
+        }
+        try require(decided, else: missing)
         return StoreAccess(decided: decided, part: part)
     }
 

@@ -38,7 +38,15 @@ struct StoreHandler: HTTPRequestHandler {
             responses.namesRegion = target.scope == .bucket && (head.method == "HEAD" || dialect.etags == .s3)
             let request = try admission.admit(head, to: target, in: dialect)
             responses.bucket = request.bucket
-            return try perform(request, responses)
+            do {
+                return try perform(request, responses)
+            } catch {
+                // No commit will record it.
+                if let access = request.access, access.commitRecordsActivity {
+                    try? store.recordActivity(access.claims, policy)
+                }
+                throw error
+            }
         } catch {
             return .respond(failed(error, responses))
         }

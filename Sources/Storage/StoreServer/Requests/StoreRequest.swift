@@ -21,6 +21,15 @@ struct StoreRequest {
     /// Whether it reads the object itself, and not only its parts.
     var readsObject: Bool { operation.command == .getObject || operation.command == .headObject }
 
+    /// Whether its commit follows soon: it stores a body that is not longer than a block.
+    var commitsSoon: Bool {
+        switch operation.name {
+        case .putObject, .uploadPart:
+            if case .length(let length) = head.framing { length <= 1 << 20 } else { false }
+        default: false
+        }
+    }
+
     /// The origin of a static key's changes, for the audit log.
     var origin: WriteOrigin? {
         staticKey.map { _ in WriteOrigin(operation: operation.name.rawValue, peer: head.peer) }
