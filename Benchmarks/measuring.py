@@ -31,10 +31,14 @@ def on_cores(cores: set[int]):
 
 @contextlib.contextmanager
 def gateway(
-    binary: str, config: dict | None = None, cores: set[int] = frozenset({SERVER_CORE}), environment: dict | None = None
+    binary: str,
+    config: dict | None = None,
+    cores: set[int] = frozenset({SERVER_CORE}),
+    environment: dict | None = None,
+    folder: str | None = None,
 ):
-    """Starts a gateway with an empty data directory on the server's core."""
-    with tempfile.TemporaryDirectory(prefix="data-gateway-benchmark-") as directory:
+    """Starts a gateway with an empty data directory on the server's core; `folder` is where the directory is made."""
+    with tempfile.TemporaryDirectory(prefix="data-gateway-benchmark-", dir=folder) as directory:
         running = Gateway(Path(binary), Path(directory), config)
         running.environment = environment or {}
         with on_cores(cores):
