@@ -58,6 +58,19 @@ import Testing
         }
     }
 
+    /// SQLite before 3.43 has no such function.
+    @Test func octetLengthCountsTheBytesOfEveryKindOfValue() throws {
+        let reader = try ReadConnection(path: scratch.path + "/test.db", mode: .reader)
+        for connection in [connection, reader] {
+            for (value, expected) in [("naïve\0text", 11), ("", 0), ([0, 255] as [UInt8], 2), (-10, 3)]
+                as [(any Bindable, Int)]
+            {
+                #expect(try connection.first("SELECT octet_length($1) AS bytes", value) { $0.int("bytes") } == expected)
+            }
+            #expect(try connection.first("SELECT octet_length($1) AS bytes", nil) { $0.isNull("bytes") } == true)
+        }
+    }
+
     @Test func parametersAreBoundByTheirNumber() throws {
         let values = try connection.first("SELECT $2, $1, $2", "one", "two") { ($0.text(0), $0.text(1), $0.text(2)) }
         #expect(try #require(values) == ("two", "one", "two"))

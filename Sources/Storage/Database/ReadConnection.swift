@@ -64,6 +64,7 @@ package class ReadConnection {
             try executeScript("PRAGMA cache_size = -4096")
         }
         try executeScript("PRAGMA temp_store = MEMORY")
+        try defineFunctions()
     }
 
     deinit {

@@ -98,8 +98,8 @@ struct LibraryRecords<C: ReadConnection> {
             size.texts += sums.texts
         }
         // Documents repeat what identifies a book, a tag or a creator at each record that is related to it.
-        // The length of a text would be that of its characters before a zero.
-        let book = "length(CAST(b.id || b.isbn13 || b.isbn10 || b.name AS BLOB))"
+        // `length` would count the characters before a zero.
+        let book = "octet_length(b.id || b.isbn13 || b.isbn10 || b.name)"
         let authorships = try sums(
             "sum(\(book) + c.text_size)",
             """
