@@ -105,9 +105,9 @@ package struct ObjectListQuery: Equatable, Sendable {
 
     /// Returns the first key that may come after `entry`, which is a key or a common prefix.
     package func next(after entry: String) -> String {
-        // Keys do not contain the character 0, so nothing is between the two.
+        // The first character that a key may have is U+0009, so nothing is between the two; U+0000 is no text in PostgreSQL.
         let isPrefix = commonPrefix(of: entry)?.isExactly(entry) == true
-        return isPrefix ? entry + Self.last : entry + "\u{0}"
+        return isPrefix ? entry + Self.last : entry + "\u{1}"
     }
 
     /// Returns the common prefix under which a key is listed; `nil` = the key itself is listed. Compares bytes, because a combining
