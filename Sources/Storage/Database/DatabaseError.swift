@@ -55,7 +55,7 @@ extension DatabaseError: CustomStringConvertible {
             the database \(path) is damaged (\(message)): stop the gateway, keep a copy of the file, and restore a backup with \
             'data-gateway restore', which keeps intact objects
             """
-        case .failed(let code, let message): "SQLite error \(code): \(message)"
+        case .failed(let code, let message): "database error \(code): \(message)"
         }
     }
 }
