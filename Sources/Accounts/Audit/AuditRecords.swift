@@ -30,7 +30,7 @@ package struct AuditRecords<C: ReadConnection> {
             entry.action, entry.target, ids, entry.peer, entry.result, entry.count)
         try connection.execute(
             """
-            INSERT INTO audit_usage (organization_id, lines) VALUES ($1, 1 + $2 / 200)
+            INSERT INTO audit_usage (organization_id, lines) VALUES ($1, 1 + CAST($2 AS BIGINT) / 200)
             ON CONFLICT (organization_id) DO UPDATE SET lines = audit_usage.lines + excluded.lines
             """, entry.organization?.id ?? 0, ids.utf8.count)
     }

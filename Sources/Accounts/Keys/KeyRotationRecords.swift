@@ -1,6 +1,5 @@
 import Basics
 import Database
-import FoundationEssentials
 
 /// A requested replacement of a device's key, as it is stored.
 struct KeyRotation: Sendable {
@@ -45,23 +44,36 @@ struct KeyRotationRecords<C: ReadConnection> {
     ///
     /// - Returns: the number of devices that have a key.
     func request(of deviceIDs: [String], at now: UnixTime) throws -> KeyRotationCounts where C == Connection {
-        let list = String(decoding: try JSONEncoder().encode(deviceIDs), as: UTF8.self)
+        var counts = KeyRotationCounts(devices: 0, unaware: 0)
+        for start in stride(from: 0, to: deviceIDs.count, by: Self.devicesInStatement) {
+            let some = try request(ofSome: Array(deviceIDs[start...].prefix(Self.devicesInStatement)), at: now)
+            counts = KeyRotationCounts(devices: counts.devices + some.devices, unaware: counts.unaware + some.unaware)
+        }
+        return counts
+    }
+
+    /// The largest number of devices that one statement names.
+    private static var devicesInStatement: Int { 1000 }
+
+    private func request(ofSome deviceIDs: [String], at now: UnixTime) throws -> KeyRotationCounts
+    where C == Connection {
+        let ids = ParameterList.padded(deviceIDs)
         try connection.execute(
             """
             INSERT INTO device_key_rotations (key_id, requested_at)
-            SELECT k.id, $2 FROM json_each($1) d JOIN api_keys k ON k.device_id = d.value WHERE true
+            SELECT id, CAST($1 AS BIGINT) FROM api_keys WHERE device_id IN (\(ParameterList.text(ids.count, from: 2)))
             ON CONFLICT (key_id) DO NOTHING
-            """, list, now.microseconds)
-        let counts = try connection.first(
+            """, arguments: [now.microseconds] + ids)
+        let counts = try connection.query(
             """
             SELECT count(*) AS devices, count(s.device_id) AS aware
-            FROM json_each($1) d JOIN api_keys k ON k.device_id = d.value
-                LEFT JOIN device_address_serials s ON s.device_id = k.device_id
-            """, list
+            FROM api_keys k LEFT JOIN device_address_serials s ON s.device_id = k.device_id
+            WHERE k.device_id IN (\(ParameterList.text(ids.count)))
+            """, arguments: ids
         ) { row in
             KeyRotationCounts(devices: row.int64("devices"), unaware: row.int64("devices") - row.int64("aware"))
         }
-        return counts ?? KeyRotationCounts(devices: 0, unaware: 0)
+        return counts.first ?? KeyRotationCounts(devices: 0, unaware: 0)
     }
 
     /// Stores the digest of the next secret, in the place of an earlier one, if the key still has the digest that was checked.

@@ -60,6 +60,10 @@ package struct StoredFileRecord: Sendable, Hashable {
 }
 
 extension ObjectRecords {
+    /// The device or the site that owns an object, as the indexes by path have it. The types differ, so PostgreSQL's schema has a
+    /// function of this name for them; without the quotation marks it would be the keyword there.
+    private static var owner: String { #""coalesce"(device_id, site_id)"# }
+
     /// The number of objects of one path and size that are compared, newest first.
     private static var mostCompared: Int { 100 }
 
@@ -83,7 +87,7 @@ extension ObjectRecords {
     private func identified(_ file: LocalFileDescription, of owner: ObjectOwner) throws -> [StoredFileRecord] {
         guard !file.fileID.isEmpty else { return [] }
         let rows = """
-            WHERE file_id = $1 AND coalesce(device_id, site_id) = $2 AND size = $3 AND organization_id = $4
+            WHERE file_id = $1 AND \(Self.owner) = $2 AND size = $3 AND organization_id = $4
             """
         let arguments: [(any Bindable)?] = [file.fileID, owner.key, file.size, owner.organizationID]
         let object = try connection.query(
@@ -111,7 +115,7 @@ extension ObjectRecords {
     static var objectsLikeFile: String {
         """
         SELECT \(columns) FROM objects
-        WHERE coalesce(device_id, site_id) = $1 AND coalesce(relative_path, name) = $2 AND size = $3
+        WHERE \(owner) = $1 AND coalesce(relative_path, name) = $2 AND size = $3
             AND organization_id = $4
         ORDER BY position DESC LIMIT $5
         """
@@ -120,7 +124,7 @@ extension ObjectRecords {
     static var deletedLikeFile: String {
         """
         SELECT \(deletedColumns) FROM deleted_objects
-        WHERE coalesce(device_id, site_id) = $1 AND path_digest = $2 AND size = $3 AND organization_id = $4
+        WHERE \(owner) = $1 AND path_digest = $2 AND size = $3 AND organization_id = $4
         LIMIT $5
         """
     }

@@ -56,8 +56,9 @@ struct ScrubRecords<C: ReadConnection> {
     /// - Returns: whether the object exists and its mark changed.
     func mark(_ object: CatalogObject, isBad: Bool, at now: UnixTime) throws -> Bool where C == Connection {
         try connection.execute(
-            "UPDATE objects SET bad_at = $2 WHERE id = $1 AND (bad_at IS NULL) = $3", object.id,
-            isBad ? now.microseconds : nil, isBad) > 0
+            """
+            UPDATE objects SET bad_at = $2 WHERE id = $1 AND (CASE WHEN bad_at IS NULL THEN 1 ELSE 0 END) = CAST($3 AS BIGINT)
+            """, object.id, isBad ? now.microseconds : nil, isBad) > 0
     }
 
     func countBad() throws -> Int {

@@ -51,7 +51,7 @@ extension StoreRecords {
         try connection.execute(
             """
             INSERT INTO store_owners (upload_id, owner) VALUES ($1, $2)
-            ON CONFLICT (upload_id) DO UPDATE SET owner = excluded.owner WHERE owner <> excluded.owner
+            ON CONFLICT (upload_id) DO UPDATE SET owner = excluded.owner WHERE store_owners.owner <> excluded.owner
             """, uploadID, owner)
     }
 
@@ -72,10 +72,11 @@ extension StoreRecords {
 
     /// Objects that no catalog lists, in the order of their ids.
     func directObjects(after uploadID: String, limit: Int) throws -> [DirectObjectState] {
+        // "." follows "-".
         try connection.query(
             """
             SELECT upload_id, bucket, object_key, size, bad_at FROM store_objects
-            WHERE upload_id > $1 AND upload_id GLOB 'direct-*' ORDER BY upload_id LIMIT $2
+            WHERE upload_id > $1 AND upload_id < 'direct.' ORDER BY upload_id LIMIT $2
             """, max(uploadID, "direct-"), limit
         ) { row in
             DirectObjectState(

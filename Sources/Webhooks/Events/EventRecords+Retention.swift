@@ -69,7 +69,7 @@ extension EventRecords {
             SELECT count(*) AS excess FROM (
                 SELECT sum(bytes) OVER (ORDER BY position DESC ROWS UNBOUNDED PRECEDING) AS total
                 FROM event_deliveries WHERE webhook = $1 AND state = $2 AND state <> 2 AND organization_id = $4
-            ) totals WHERE total > $3
+            ) totals WHERE total > CAST($3 AS BIGINT)
             """, webhook, state, bytes, organizationID
         ) { $0.int64("excess") } ?? 0
     }

@@ -63,7 +63,7 @@ struct TaskRecords<C: ReadConnection> {
         try connection.execute(
             """
             UPDATE companions_tasks SET comment = $4,
-                finished_at = CASE WHEN $5 THEN coalesce(finished_at, $6) ELSE NULL END
+                finished_at = CASE WHEN CAST($5 AS BIGINT) = 1 THEN coalesce(finished_at, $6) ELSE NULL END
             WHERE user_id = $1 AND match_id = $2 AND ordinal = $3
             """, userID, task.matchID, task.ordinal, task.comment, task.isFinished, now.microseconds)
     }

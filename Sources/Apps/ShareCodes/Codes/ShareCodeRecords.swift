@@ -61,7 +61,7 @@ struct ShareCodeRecords<C: ReadConnection> {
         try connection.first(
             """
             SELECT count(*) AS count FROM (
-                SELECT 1 FROM share_codes WHERE origin = $1 AND expires_at > $2 AND sealed IS NOT NULL LIMIT $3)
+                SELECT 1 FROM share_codes WHERE origin = $1 AND expires_at > $2 AND sealed IS NOT NULL LIMIT $3) live
             """, origin, now.microseconds, limit
         ) { $0.int("count") } ?? 0
     }

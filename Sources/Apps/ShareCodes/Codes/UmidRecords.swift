@@ -36,7 +36,7 @@ struct UmidRecords<C: ReadConnection> {
     /// Counts the umids that an address has claimed, up to `limit`.
     func count(ofOrigin origin: [UInt8], limit: Int) throws -> Int {
         try connection.first(
-            "SELECT count(*) AS count FROM (SELECT 1 FROM umids WHERE origin = $1 LIMIT $2)", origin, limit
+            "SELECT count(*) AS count FROM (SELECT 1 FROM umids WHERE origin = $1 LIMIT $2) claimed", origin, limit
         ) { $0.int("count") } ?? 0
     }
 

@@ -35,7 +35,8 @@ struct StatusRequestRecords<C: ReadConnection> {
     /// Counts the stored requests that an address has sent, up to `limit`.
     func count(ofOrigin origin: [UInt8], limit: Int) throws -> Int {
         try connection.first(
-            "SELECT count(*) AS count FROM (SELECT 1 FROM status_requests WHERE origin = $1 LIMIT $2)", origin, limit
+            "SELECT count(*) AS count FROM (SELECT 1 FROM status_requests WHERE origin = $1 LIMIT $2) sent", origin,
+            limit
         ) { $0.int("count") } ?? 0
     }
 
@@ -58,7 +59,7 @@ struct StatusRequestRecords<C: ReadConnection> {
             """
             \(select)
             WHERE to_umid = $1 AND position > $2 AND answered_at IS NULL AND expires_at > $3
-                AND ($4 = 0 OR delivered_at IS NULL)
+                AND (CAST($4 AS BIGINT) = 0 OR delivered_at IS NULL)
             ORDER BY position LIMIT $5
             """, umid, position, now.microseconds, onlyNew, limit, row: Self.record)
     }
