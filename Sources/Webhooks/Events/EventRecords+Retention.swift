@@ -83,8 +83,8 @@ extension EventRecords {
         return try forget(
             connection.query(
                 """
-                SELECT position, webhook FROM event_deliveries WHERE state = $1 AND \(permit.isBefore("ended_at", "$2"))
-                ORDER BY ended_at LIMIT $3
+                SELECT position, webhook FROM event_deliveries
+                WHERE state = $1 AND state <> 1 AND \(permit.isBefore("ended_at", "$2")) ORDER BY ended_at LIMIT $3
                 """, end.rawValue, oldest.microseconds, limit
             ) { ($0.int64("position"), $0.text("webhook")) })
     }
