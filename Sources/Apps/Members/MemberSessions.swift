@@ -154,7 +154,9 @@ package struct MemberSessions: Sendable {
         Sweep("member_sessions") { [database] permit in
             let now = try permit.now().microseconds
             let hasExpired = try await database.read { connection in
-                try connection.first("SELECT 1 AS one FROM member_sessions WHERE expires_at <= $1 LIMIT 1", now) {
+                try connection.first(
+                    "SELECT 1 AS one FROM member_sessions WHERE expires_at <= $1 ORDER BY expires_at LIMIT 1", now
+                ) {
                     $0.int64("one")
                 } != nil
             }

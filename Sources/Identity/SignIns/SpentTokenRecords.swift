@@ -24,7 +24,8 @@ struct SpentTokenRecords<C: ReadConnection> {
     }
 
     func hasExpired(at now: UnixTime) throws -> Bool {
-        try connection.hasRow("SELECT 1 FROM spent_tokens WHERE expires_at <= $1 LIMIT 1", now.microseconds)
+        try connection.hasRow(
+            "SELECT 1 FROM spent_tokens WHERE expires_at <= $1 ORDER BY expires_at LIMIT 1", now.microseconds)
     }
 
     /// - Returns: the number of removed rows, of which there may be more.

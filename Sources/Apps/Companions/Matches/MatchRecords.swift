@@ -107,7 +107,7 @@ struct MatchRecords<C: ReadConnection> {
 
     func hasQueued(before time: UnixTime) throws -> Bool {
         try connection.hasRow(
-            "SELECT 1 FROM companions_queue WHERE since <= $1 LIMIT 1", time.microseconds)
+            "SELECT 1 FROM companions_queue WHERE since <= $1 ORDER BY since LIMIT 1", time.microseconds)
     }
 
     /// Removes members who have waited since before `time`, a limited number at once.
@@ -124,7 +124,7 @@ struct MatchRecords<C: ReadConnection> {
 
     func hasEnded(before time: UnixTime) throws -> Bool {
         try connection.hasRow(
-            "SELECT 1 FROM companions_matches WHERE ended_at <= $1 LIMIT 1", time.microseconds)
+            "SELECT 1 FROM companions_matches WHERE ended_at <= $1 ORDER BY ended_at LIMIT 1", time.microseconds)
     }
 
     /// Removes matches that ended before `time` with their tasks, a limited number at once.

@@ -95,7 +95,7 @@ struct ShareCodeRecords<C: ReadConnection> {
 
     func hasFree(before limit: UnixTime) throws -> Bool {
         try connection.hasRow(
-            "SELECT 1 FROM share_codes WHERE free_at < $1 LIMIT 1", limit.microseconds)
+            "SELECT 1 FROM share_codes WHERE free_at < $1 ORDER BY free_at LIMIT 1", limit.microseconds)
     }
 
     /// Ends codes of a umid, erases their data, and removes the umid from them; they become free at `freeAt` at the latest.

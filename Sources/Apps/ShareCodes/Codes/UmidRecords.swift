@@ -52,7 +52,7 @@ struct UmidRecords<C: ReadConnection> {
     }
 
     func hasUnused(before limit: UnixTime) throws -> Bool {
-        try connection.hasRow("SELECT 1 FROM umids WHERE used_at < $1 LIMIT 1", limit.microseconds)
+        try connection.hasRow("SELECT 1 FROM umids WHERE used_at < $1 ORDER BY used_at LIMIT 1", limit.microseconds)
     }
 
     func delete(_ umid: String) throws where C == Connection {

@@ -118,7 +118,7 @@ struct StatusRequestRecords<C: ReadConnection> {
 
     func hasEnded(before limit: UnixTime) throws -> Bool {
         try connection.hasRow(
-            "SELECT 1 FROM status_requests WHERE expires_at < $1 LIMIT 1", limit.microseconds)
+            "SELECT 1 FROM status_requests WHERE expires_at < $1 ORDER BY expires_at LIMIT 1", limit.microseconds)
     }
 
     /// Removes requests from and to a umid.

@@ -70,7 +70,7 @@ struct KnowledgeBaseRecords<C: ReadConnection> {
 
     func hasDeleted(before time: UnixTime) throws -> Bool {
         try connection.first(
-            "SELECT 1 AS one FROM knowledge_bases WHERE deleted_at <= $1 LIMIT 1", time.microseconds
+            "SELECT 1 AS one FROM knowledge_bases WHERE deleted_at <= $1 ORDER BY deleted_at LIMIT 1", time.microseconds
         ) { $0.int64("one") } != nil
     }
 
