@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from support import package
+from support import package, sql_recorder
 from support import stubs as stubs_module
 from support.apps import ORIGIN
 from support.browser import DESKTOP, Browser
@@ -50,7 +50,13 @@ def pytest_addoption(parser):
     parser.addoption("--pictures", type=Path, help="folder for the pictures of docs/console.md (default: none)")
     parser.addoption("--write-pages", action="store_true", help="write the output of the documents' commands into them")
     parser.addoption("--python-client", help="the command of an installed Python client, such as one in a chroot")
+    parser.addoption("--sql-texts", type=Path, help="the folder for the SQL texts of the gateways (default: none)")
+    parser.addoption("--sql-history", type=Path, help="the folder for all statements of the gateways (default: none)")
     parser.addoption("--full", action="store_true", help="the long form of the tests that have one (make lab)")
+
+
+def pytest_configure(config):
+    sql_recorder.record(config.getoption("--sql-texts"), config.getoption("--sql-history"))
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from . import process
+from . import process, sql_recorder
 from .gateway import ADMIN_PASSWORD
 from .waiting import WAIT_SECONDS
 
@@ -87,5 +87,7 @@ class BrowserLogin:
 
 def offline(binary, *arguments, code: int = OK, environment: dict[str, str] | None = None) -> dict:
     """Runs `restore` or `doctor`, which read and write whole archives, and returns the --json output."""
-    done = process.run(binary, *map(str, arguments), "--json", env=os.environ | (environment or {}), code=code)
+    recorder = sql_recorder.environment(environment or {})
+    variables = os.environ | (environment or {}) | recorder
+    done = process.run(binary, *map(str, arguments), "--json", env=variables, code=code)
     return json.loads(done.stdout)

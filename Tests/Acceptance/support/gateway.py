@@ -11,6 +11,7 @@ from pathlib import Path
 
 import grpc
 
+from . import sql_recorder
 from .ports import free_port
 from .waiting import WAIT_SECONDS
 
@@ -67,13 +68,15 @@ class Gateway:
         command = [*self.wrapper, self.binary, "serve", "--data-dir", self.data, "--config", self.config]
         for name in dict.fromkeys((*(name for name in LISTENERS if name not in self.off), *self.listeners)):
             command += [f"--{name}-listen", self.listeners.get(name) or f"127.0.0.1:{free_port()}"]
+        # The program that starts the gateway may run it where the library of the recorder does not exist.
+        recorder = {} if self.wrapper else sql_recorder.environment(self.environment)
         with open(self._stderr, "ab") as stderr:
             self.process = subprocess.Popen(
                 [str(part) for part in command],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
-                env=os.environ | {"DATA_GATEWAY_ADMIN_PASSWORD": ADMIN_PASSWORD} | self.environment,
+                env=os.environ | {"DATA_GATEWAY_ADMIN_PASSWORD": ADMIN_PASSWORD} | self.environment | recorder,
             )
         line = self._first_line()
         ready = json.loads(line)
