@@ -1,0 +1,113 @@
+"""The checks of `scripts/sql` and `scripts/nulls` themselves: the schema that they use is the gateway's, and they notice errors."""
+
+from contextlib import closing
+
+import pytest
+from engines import order, plans, postgres, rows, schema, sources, texts
+from support import apps
+from support.database import reading
+
+#: A few rows are enough for plans that avoid a scan wherever an index is there.
+OBJECTS = 5000
+OLD = "INSERT INTO store_owners (upload_id, owner) VALUES ($1, $2) ON CONFLICT (upload_id) DO UPDATE SET owner = 'x'"
+
+
+@pytest.fixture(scope="module")
+def lite():
+    with closing(schema.connect()) as database:
+        schema.apply(database)
+        yield database
+
+
+@pytest.fixture(scope="module")
+def server():
+    with postgres.Server() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def connection(server, lite):
+    with closing(server.database()) as connection:
+        rows.make(connection, lite, OBJECTS)
+        yield connection
+
+
+def described(database) -> set[tuple]:
+    """The objects of a schema; tables by name, because the order of their columns depends on that of the migrations."""
+    return {
+        (object.kind, object.name, "" if object.kind == "table" else object.sql) for object in schema.objects(database)
+    }
+
+
+def test_schema_of_sources_is_the_gateways(gateway_with, lite):
+    gateway = gateway_with(apps.enabled())
+    with reading(gateway) as database:
+        assert described(database) == described(lite)
+        assert schema.columns(database) == schema.columns(lite)
+
+
+def test_literals_are_found_in_every_form():
+    source = '''
+        // "a comment"
+        let one = "SELECT \\(list("x")) FROM t" /* "another" */
+        let raw = #"SELECT "a" \\d"#
+        let lines = """
+            SELECT a
+                FROM \\(table) \\
+            LIMIT 1
+            """
+    '''
+    found = [(literal.line, literal.text) for literal in sources.literals("x.swift", source)]
+    lines = "SELECT a\n    FROM \\(table) LIMIT 1"
+    assert found == [(3, 'SELECT \\(list("x")) FROM t'), (4, 'SELECT "a" \\d'), (5, lines)]
+
+
+@pytest.mark.parametrize(
+    "text, problem",
+    [
+        ("SELECT name FROM users WHERE id = $1", None),
+        ("SELECT name FROM users WHERE name GLOB $1", "PostgreSQL"),
+        ("SELECT 1 FROM (SELECT 1)", "PostgreSQL"),
+        (f"{OLD} WHERE owner <> excluded.owner", "ambiguous"),
+        (f"{OLD} WHERE store_owners.owner <> excluded.owner", None),
+        ("SELECT name FROM users WHERE starts_with(name, $1)", "SQLite"),
+        ("SELECT name FROM users WHERE $1", "$1 is of type bool"),
+        ("SELECT name FROM users WHERE $1 = 0", "$1 is of type int4"),
+        ("SELECT name FROM users WHERE id = $2", "the parameters are not"),
+        ("SELECT name FROM users ORDER BY last_login_at", "NULLS"),
+        ("SELECT name FROM users ORDER BY last_login_at NULLS LAST, id", None),
+    ],
+)
+def test_texts_of_one_engine_are_refused(lite, connection, text, problem):
+    found = texts.problem(lite, connection, text)
+    assert found is None if problem is None else problem in found
+
+
+@pytest.mark.parametrize(
+    "text, terms",
+    [
+        ("SELECT 1 FROM users u ORDER BY u.last_login_at DESC LIMIT $1", ["u.last_login_at DESC"]),
+        ("SELECT 1 FROM objects o LEFT JOIN users u ON u.id = o.position ORDER BY u.name, o.id", ["u.name"]),
+        ("SELECT 1 FROM objects ORDER BY lower(name), position", ["lower(name)"]),
+        ("SELECT 1 FROM objects ORDER BY coalesce(name, ''), position", []),
+        ("SELECT 1 FROM copy_jobs WHERE finished_at < $1 ORDER BY finished_at", []),
+    ],
+)
+def test_order_of_nullable_columns_is_noticed(text, terms):
+    assert list(order.problems(text)) == terms
+
+
+@pytest.mark.parametrize(
+    "text, problem",
+    [
+        ("SELECT id FROM objects WHERE etag = $1", "reads all rows of objects"),
+        ("SELECT id FROM objects WHERE organization_id >= $1 ORDER BY etag", "objects"),
+        ("SELECT id FROM objects WHERE file_id = $1", None),
+        ("SELECT id FROM organizations WHERE display_name = $1", None),
+        ("SELECT EXISTS (SELECT 1 FROM objects) AS some", None),
+    ],
+)
+def test_plans_that_read_all_rows_are_refused(connection, text, problem):
+    report = texts.Report(texts={text: ["somewhere"]})
+    plans.judge(connection, report, is_full=False)
+    assert not report.failures if problem is None else problem in report.failures[0]

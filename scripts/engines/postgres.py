@@ -1,0 +1,124 @@
+"""A PostgreSQL for the duration of a check, which nothing outlives, and the gateway's schema in it."""
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+
+from . import schema
+
+_PROGRAMS = Path("/usr/lib/postgresql/15/bin")
+#: The user of the server, which does not run as root.
+_USER = "postgres"
+_START_SECONDS = 60
+
+
+class Server:
+    """A server that accepts connections at a Unix socket in a temporary directory only.
+
+    The kernel ends it with this process (PR_SET_PDEATHSIG), however that ends.
+    """
+
+    def __init__(self):
+        self._directory = Path(tempfile.mkdtemp(prefix="gateway-postgres-"))
+        self._process: subprocess.Popen | None = None
+        self._number = 0
+
+    def __enter__(self) -> "Server":
+        try:
+            self._start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_) -> None:
+        if self._process is not None:
+            # SIGQUIT ends it at once; its data are not needed again.
+            self._process.send_signal(3)
+            try:
+                self._process.wait(10)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        shutil.rmtree(self._directory, ignore_errors=True)
+
+    def _start(self) -> None:
+        as_user = []
+        if os.geteuid() == 0:
+            user = pwd.getpwnam(_USER)
+            os.chown(self._directory, user.pw_uid, user.pw_gid)
+            as_user = [f"--reuid={_USER}", f"--regid={_USER}", "--init-groups"]
+        data = self._directory / "data"
+        command = ["setpriv", *as_user, "--pdeathsig=QUIT"]
+        options = ["--auth=trust", "--username=gateway", "--no-sync", "--encoding=UTF8", "--locale=C"]
+        made = subprocess.run(
+            [*command, _PROGRAMS / "initdb", "-D", data, *options],
+            cwd=self._directory,
+            capture_output=True,
+            text=True,
+            timeout=_START_SECONDS,
+        )
+        assert made.returncode == 0, made.stderr
+        settings = {
+            "listen_addresses": "",
+            "unix_socket_directories": str(self._directory),
+            "fsync": "off",
+            "synchronous_commit": "off",
+            "full_page_writes": "off",
+            "autovacuum": "off",
+            "max_wal_size": "4GB",
+            "shared_buffers": "256MB",
+            "maintenance_work_mem": "256MB",
+            "jit": "off",
+        }
+        arguments = [argument for name, value in settings.items() for argument in ("-c", f"{name}={value}")]
+        with open(self._directory / "log", "wb") as log:
+            self._process = subprocess.Popen(
+                [*command, _PROGRAMS / "postgres", "-D", data, *arguments],
+                cwd=self._directory,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+        deadline = time.monotonic() + _START_SECONDS
+        while True:
+            try:
+                self.connect("postgres").close()
+                return
+            except psycopg.OperationalError:
+                log_text = (self._directory / "log").read_text(errors="replace")
+                assert self._process.poll() is None and time.monotonic() < deadline, log_text
+                time.sleep(0.05)
+
+    def connect(self, database: str) -> psycopg.Connection:
+        """Opens a connection on which each statement is a transaction of its own."""
+        return psycopg.connect(
+            host=str(self._directory), user="gateway", dbname=database, autocommit=True, prepare_threshold=None
+        )
+
+    def database(self) -> psycopg.Connection:
+        """Makes a database with the gateway's schema, without rows, and opens a connection to it."""
+        self._number += 1
+        name = f"gateway{self._number}"
+        with closing(self.connect("postgres")) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        connection = self.connect(name)
+        for function in schema.FUNCTIONS:
+            connection.execute(function)
+        return connection
+
+
+def create(connection: psycopg.Connection, objects: list[schema.Object]) -> None:
+    """Creates objects of a SQLite database in a PostgreSQL one."""
+    for object in schema.for_postgres(objects):
+        try:
+            connection.execute(object.sql)
+        except psycopg.Error as error:
+            raise ValueError(f"PostgreSQL refuses the {object.kind} {object.name}: {error}\n{object.sql}") from error
