@@ -232,3 +232,20 @@ def test_ls_lists_in_the_chosen_order(user, uploader, run):
     assert names("--order-by", "size") == ["a.csv", "c.csv", "b.csv"]
     assert names("--order-by", "name desc", "--limit", "2") == ["c.csv", "b.csv"]
     assert "order_by must be created, size or name" in user.run("ls", "--order-by", "weight").stderr
+
+
+def test_all_objects_are_listed_in_the_chosen_order(admin, uploader, run):
+    """Pages without a filter follow an index."""
+    for name, size in (("b.csv", 1), ("a.csv", 2), ("c.csv", 3)):
+        completed(uploader, b"x" * size, {"run": run, FILE_NAME_TAG: name})
+    for order, value in (
+        ("size", lambda found: found.size_bytes),
+        ("name desc", lambda found: found.name.encode().lower()),
+        ("created", lambda found: found.created_at_unix),
+    ):
+        found, token = [], ""
+        for _ in range(2):
+            page = admin.objects("ListObjects", order_by=order, page_size=2, page_token=token)
+            found, token = [*found, *page.objects], page.next_page_token
+        assert [object.file_id for object in found] == list(dict.fromkeys(object.file_id for object in found))
+        assert [*map(value, found)] == sorted(map(value, found), reverse=order.endswith("desc"))
