@@ -3,9 +3,10 @@
 from contextlib import closing
 
 import pytest
-from engines import order, plans, postgres, rows, schema, sources, texts
-from support import apps
+from engines import order, plans, postgres, replay, rows, schema, sources, texts
+from support import apps, sql_recorder
 from support.database import reading
+from support.gateway import Gateway
 
 #: A few rows are enough for plans that avoid a scan wherever an index is there.
 OBJECTS = 5000
@@ -89,7 +90,7 @@ def test_texts_of_one_engine_are_refused(lite, connection, text, problem):
         ("SELECT 1 FROM users u ORDER BY u.last_login_at DESC LIMIT $1", ["u.last_login_at DESC"]),
         ("SELECT 1 FROM objects o LEFT JOIN users u ON u.id = o.position ORDER BY u.name, o.id", ["u.name"]),
         ("SELECT 1 FROM objects ORDER BY lower(name), position", ["lower(name)"]),
-        ("SELECT 1 FROM objects ORDER BY coalesce(name, ''), position", []),
+        ("SELECT 1 FROM objects ORDER BY coalesce(lower(name), '') DESC, position", []),
         ("SELECT 1 FROM copy_jobs WHERE finished_at < $1 ORDER BY finished_at", []),
     ],
 )
@@ -111,3 +112,23 @@ def test_plans_that_read_all_rows_are_refused(connection, text, problem):
     report = texts.Report(texts={text: ["somewhere"]})
     plans.judge(connection, report, is_full=False)
     assert not report.failures if problem is None else problem in report.failures[0]
+
+
+def test_recorded_statements_have_the_same_results_on_postgresql(
+    binary, tmp_path, tmp_path_factory, login, monkeypatch, capsys
+):
+    """The replay notices a row that the other engine does not have."""
+    folders = {"SQL_TEXTS": tmp_path / "texts", "SQL_HISTORY": tmp_path / "history"}
+    for name, folder in folders.items():
+        folder.mkdir()
+        monkeypatch.setitem(sql_recorder.FOLDERS, name, str(folder))
+    gateway = Gateway(binary, tmp_path_factory.mktemp("gateway")).start()
+    admin = login(gateway)
+    admin.create_organization("one", "a password of some length")
+    assert gateway.stop() == 0
+    assert any("INSERT INTO organizations" in text for text in texts.seen_at_run_time(folders["SQL_TEXTS"]))
+    assert replay.run(folders["SQL_HISTORY"]) == 0
+    assert "1 databases" in capsys.readouterr().out
+    for path in folders["SQL_HISTORY"].iterdir():
+        path.write_bytes(path.read_bytes().replace(b"3\3\0\0\0\0\0\0\0one", b"3\3\0\0\0\0\0\0\0two"))
+    assert replay.run(folders["SQL_HISTORY"]) > 0

@@ -56,6 +56,6 @@ def problems(text: str) -> Iterator[str]:
             continue
         expression = _DIRECTION.sub("", term)
         # A value that replaces NULL.
-        expression = re.sub(r"\bcoalesce\([^()]*, ('[^']*'|\d+|\$\d+)\)", "", expression)
+        expression = re.sub(r"\bcoalesce\((?:[^()]|\([^()]*\))*, ('[^']*'|\d+|\$\d+)\)", "", expression)
         if any(may_be_null(name, text, table) for table, name in _COLUMN.findall(expression)):
             yield term

@@ -52,10 +52,10 @@ def _collect(folder: Path | None, is_of_all_tests: bool, report: Report) -> dict
             texts.setdefault(statement.text, []).append(statement.place)
         else:
             incomplete.setdefault(statement.place, []).append(statement)
-    report.counts["in Sources"] = len(texts)
+    report.counts["texts in Sources"] = len(texts)
     used = {statement.text for statement in statements() if not statement.is_constant}
     report.parts = set(texts) - used - set(recorded)
-    report.counts["in Sources, completed at run time"] = len(incomplete)
+    report.counts["in Sources with parts of run time"] = len(incomplete)
     for place, forms in incomplete.items():
         if not any(form.pattern.fullmatch(text) for form in forms for text in recorded):
             unseen = f"{place}: no test prepared this text\n    {one_line(forms[0].text)}"

@@ -3,7 +3,7 @@
 // SQL_TEXTS names a folder that gets a file for each text that is prepared; its name is a hash of the text, so processes share it.
 // SQL_HISTORY names a folder that gets a file for each process, with every statement, its arguments and its rows. A record is a
 // letter and fields; a number has 8 bytes, a text is its length and its bytes:
-//   S  a statement begins: connection, statement, the database's path, the text, the text with its arguments
+//   S  a statement begins: connection, statement, the database's path, its inode, the text, the text with its arguments
 //   R  a row: statement, the number of values, and for each its type and the value (nothing for NULL)
 //   D  a statement ends: statement, SQLite's result code
 //
@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -152,6 +152,8 @@ static void put_start(void *statement) {
     put_number((uintptr_t)connection);
     put_number((uintptr_t)statement);
     put_text(file ? file : "", file ? strlen(file) : 0);
+    struct stat status;
+    put_number(file && stat(file, &status) == 0 ? status.st_ino : 0);
     put_text(plain, strlen(plain));
     put_text(expanded ? expanded : "", expanded ? strlen(expanded) : 0);
     release(expanded);

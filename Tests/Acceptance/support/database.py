@@ -8,6 +8,8 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+from . import sql_recorder
+
 
 def _file(place) -> Path:
     return getattr(place, "data", place) / "gateway.db"
@@ -22,6 +24,7 @@ def reading(place) -> Iterator[sqlite3.Connection]:
 @contextlib.contextmanager
 def changing(place) -> Iterator[sqlite3.Connection]:
     """What the block changes is committed at its end."""
+    sql_recorder.note_change(_file(place))
     with contextlib.closing(sqlite3.connect(_file(place), timeout=60)) as database, database:
         yield database
 

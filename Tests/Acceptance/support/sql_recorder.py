@@ -6,6 +6,7 @@ import functools
 import os
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[1] / "sql/recorder.c"
@@ -36,3 +37,10 @@ def environment(others: dict[str, str]) -> dict[str, str]:
         return {}
     preloaded = others.get("LD_PRELOAD", os.environ.get("LD_PRELOAD"))
     return FOLDERS | {"LD_PRELOAD": f"{preloaded}:{_library()}" if preloaded else _library()}
+
+
+def note_change(database: Path) -> None:
+    """Adds to the history that a test changes the database itself."""
+    if folder := FOLDERS.get("SQL_HISTORY"):
+        now = time.time_ns()
+        Path(folder, f"{now // 10**9}.{now % 10**9:09}.changed").write_text(str(database.resolve()))
