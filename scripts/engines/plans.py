@@ -138,6 +138,7 @@ def judge(connection: psycopg.Connection, report: Report, is_full: bool) -> None
     for text, places in report.texts.items():
         if text in report.parts:
             report.counts["parts of statements, without plans"] += 1
+            report.leave_out(places, "a part of statements, without a plan of its own", text)
             continue
         plans = dict(_plans(connection, arguments, text))
         report.counts["plans"] += len(plans)

@@ -121,14 +121,10 @@ def for_postgres(found: list[Object]) -> list[Object]:
     ordered: dict[str, Object] = {}
 
     def add(name: str) -> None:
-        if name in ordered:
-            return
-        ordered[name] = tables[name]
-        del ordered[name]
         for other in re.findall(r"REFERENCES (\w+)", tables[name].sql):
-            if other != name:
+            if other != name and other not in ordered:
                 add(other)
-        ordered[name] = tables[name]
+        ordered.setdefault(name, tables[name])
 
     for name in tables:
         add(name)

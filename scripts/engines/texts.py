@@ -18,6 +18,8 @@ _SQLITE_ONLY = re.compile(r"\b(INSERT OR|json_\w+|last_insert_rowid|rowid|change
 _TYPES = {20: "bigint", 25: "text", 17: "bytea"}
 _PARAMETER = re.compile(r"\$(\d+)")
 RUN_TIME = "run time"
+#: The characters of a text that is not judged that are printed.
+_MOST_SHOWN = 100
 
 
 @dataclass
@@ -32,6 +34,9 @@ class Report:
     texts: dict[str, list[str]] = field(default_factory=dict)
     #: The texts that are only parts of others, as far as is known.
     parts: set[str] = field(default_factory=set)
+
+    def leave_out(self, places: list[str], reason: str, text: str) -> None:
+        self.not_judged.append(f"{', '.join(places)}: {reason}: {one_line(text)[:_MOST_SHOWN]}")
 
     def fail(self, places: list[str], problem: object, text: str) -> None:
         self.failures.append(f"{', '.join(places)}: {one_line(str(problem))}\n    {one_line(text)}")
@@ -58,8 +63,8 @@ def _collect(folder: Path | None, is_of_all_tests: bool, report: Report) -> dict
     report.counts["in Sources with parts of run time"] = len(incomplete)
     for place, forms in incomplete.items():
         if not any(form.pattern.fullmatch(text) for form in forms for text in recorded):
-            unseen = f"{place}: no test prepared this text\n    {one_line(forms[0].text)}"
-            (report.failures if is_of_all_tests else report.not_judged).append(unseen)
+            judge = report.fail if is_of_all_tests else report.leave_out
+            judge([place], "no test prepared this text", forms[0].text)
     for text in recorded:
         if text not in texts:
             report.counts["only at run time"] += 1
@@ -91,7 +96,7 @@ def judge(
     for text, places in texts.items():
         if reason := engine_reason(text):
             report.counts["of SQLite itself"] += 1
-            report.not_judged.append(f"{', '.join(places)}: {reason}\n    {one_line(text)}")
+            report.leave_out(places, reason, text)
             continue
         report.texts[text] = places
         if found := problem(database, connection, text):
