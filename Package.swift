@@ -51,6 +51,7 @@ let package = Package(
         system("CSQLite", pkgConfig: "sqlite3", packages: "libsqlite3-dev"),
         system("CArgon2", pkgConfig: "libargon2", packages: "libargon2-dev"),
         system("CLZMA", pkgConfig: "liblzma", packages: "liblzma-dev"),
+        system("CEpoll", pkgConfig: nil, packages: "libc6-dev"),
         system("CLinux", pkgConfig: nil, packages: "libc6-dev"),
         system("CZlib", pkgConfig: "zlib", packages: "zlib1g-dev"),
         system("CCurl", pkgConfig: "libcurl", packages: "libcurl4-openssl-dev"),
@@ -100,7 +101,7 @@ let package = Package(
         module(
             "ThreadCalls", ["Basics", "CLinux", "EventLoops", "HTTPTypes", "RPC", "Wire"],
             path: "Network/ThreadCalls"),
-        module("HTTPClient", ["Basics", "CCurl", "HTTPTypes"], path: "Network/HTTPClient"),
+        module("HTTPClient", ["Basics", "CCurl", "CEpoll", "CLinux", "HTTPTypes"], path: "Network/HTTPClient"),
         module("Database", ["Basics", "CLinux", "CSQLite"], path: "Storage/Database"),
         module(
             "StoreProtocol", ["Basics", "Crypto", "HTTPTypes", "JSON", "Multipart", "XML"],
@@ -321,9 +322,9 @@ let package = Package(
         .testTarget(
             name: "NetworkTests",
             dependencies: [
-                "Basics", "EventLoops", "GatewayFormats", "HTTPClient", "HTTPServer", "HTTPTestClient", "HTTPTypes",
-                "Proto",
-                "RPC", "Sockets", "TestSupport", "ThreadCalls", "Wire", "WireTesting",
+                "Basics", "Database", "EventLoops", "GatewayFormats", "GatewayTesting", "HTTPClient", "HTTPServer",
+                "HTTPTestClient", "HTTPTypes", "Proto", "RPC", "Sockets", "TestSupport", "ThreadCalls", "Wire",
+                "WireTesting",
             ],
             swiftSettings: strict),
         tests("Database", ["Basics", "GatewayTesting"]),

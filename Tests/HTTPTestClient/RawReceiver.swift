@@ -35,19 +35,7 @@ public final class RawReceiver: Sendable {
         _ answering: @escaping @Sendable (Request) -> Void = { _ in },
         closing: @escaping @Sendable (Request) -> Bool = { _ in false }
     ) throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, length) == 0 && listen(listener, 128) == 0 && getsockname(listener, $0, &length) == 0
-            }
-        }
-        guard isListening else { throw Failure.listen(errno: errno) }
-        self.listener = listener
-        port = UInt16(bigEndian: address.sin_port)
+        (listener, port) = try RawServer.listen()
         _ = TestThread { [self] in
             while true {
                 let socket = accept(listener, nil, nil)

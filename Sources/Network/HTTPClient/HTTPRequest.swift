@@ -39,19 +39,3 @@ package struct HTTPReply: Sendable {
     /// The body; empty if a receiver took it.
     package let body: [UInt8]
 }
-
-/// Receives a response's body while it arrives.
-package struct HTTPReceiver: Sendable {
-    /// Called once, before the body: returns whether `receive` gets it. Otherwise the body is kept for the reply.
-    let wants: @Sendable (_ status: Int, _ fields: HTTPFields) throws -> Bool
-    let receive: @Sendable (UnsafeRawBufferPointer) throws -> Void
-
-    /// - Parameters: both functions may throw, which ends the exchange with their error.
-    package init(
-        wants: @escaping @Sendable (_ status: Int, _ fields: HTTPFields) throws -> Bool,
-        receive: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
-    ) {
-        self.wants = wants
-        self.receive = receive
-    }
-}

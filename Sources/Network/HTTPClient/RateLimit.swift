@@ -1,5 +1,4 @@
 import Basics
-import Glibc
 import Synchronization
 
 /// A rate limit that several connections share when sending or receiving. It may change meanwhile.
@@ -25,13 +24,13 @@ package final class RateLimit: Sendable {
     /// A constant limit.
     package convenience init(bytesPerSecond: Int64) { self.init { bytesPerSecond } }
 
-    /// Blocks this thread until bytes may be transferred.
+    /// Waits until bytes may be transferred.
     ///
     /// - Parameters:
     ///   - wanted: bytes that the connection could transfer, above 0.
     ///   - isOver: ends the wait.
     /// - Returns: the number of bytes that may be transferred now, 1 to `wanted`.
-    func take(_ wanted: Int, unless isOver: () -> Bool) -> Int {
+    func take(_ wanted: Int, unless isOver: () -> Bool) async -> Int {
         while !isOver() {
             guard let rate = rate().map({ Double(max(1, $0)) }) else { return wanted }
             let granted = state.withLock { state -> Int in
@@ -45,7 +44,10 @@ package final class RateLimit: Sendable {
                 return granted
             }
             if granted > 0 { return granted }
-            usleep(UInt32(min(Self.slice / .microseconds(1), max(1000, 1_000_000 / rate))))
+            // A canceled task does not sleep.
+            guard (try? await Task.sleep(for: min(Self.slice, .seconds(max(0.001, 1 / rate))))) != nil else {
+                return wanted
+            }
         }
         return wanted
     }

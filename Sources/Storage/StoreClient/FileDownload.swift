@@ -164,8 +164,8 @@ package struct FileDownload: Sendable {
     }
 }
 
-/// The header section of the reply; written before its body is received, on the same thread, and read afterwards.
-private final class Arrival: @unchecked Sendable {  // written before it is read, on one thread
+/// The header section of the reply; written before its body is received, and read afterwards.
+private final class Arrival: @unchecked Sendable {  // written before it is read, never at the same time
     var object: FileDownload.Description?
 }
 

@@ -46,7 +46,55 @@ static inline CURLcode curl_set_receive(
     return curl_easy_setopt(handle, option, receive);
 }
 
-static inline CURLcode curl_set_progress(
-    CURL *handle, int (*progress)(void *, curl_off_t, curl_off_t, curl_off_t, curl_off_t)) {
-    return curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, progress);
+// curl_multi_setopt and curl_share_setopt are variadic, too.
+
+static inline CURLMcode curl_multi_set_number(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+/// Sets the function that is told what to wait for on a socket.
+static inline CURLMcode curl_multi_set_socket(
+    CURLM *multi, int (*changed)(CURL *, curl_socket_t, int, void *, void *), void *context) {
+    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, changed);
+    return code == CURLM_OK ? curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context) : code;
+}
+
+/// Sets the function that is told the milliseconds until libcurl's next timeout.
+static inline CURLMcode curl_multi_set_timer(CURLM *multi, int (*changed)(CURLM *, long, void *), void *context) {
+    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, changed);
+    return code == CURLM_OK ? curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context) : code;
+}
+
+/// Returns the next handle whose transfer has ended; NULL = none.
+static inline CURL *curl_multi_next_completed(CURLM *multi, CURLcode *code) {
+    int left = 0;
+    for (CURLMsg *message; (message = curl_multi_info_read(multi, &left)) != NULL;) {
+        if (message->msg != CURLMSG_DONE) continue;
+        *code = message->data.result;
+        return message->easy_handle;
+    }
+    return NULL;
+}
+
+/// Returns a cache of connections and TLS sessions, for handles of one thread; NULL without memory.
+static inline CURLSH *curl_make_cache(void) {
+    CURLSH *cache = curl_share_init();
+    if (cache == NULL) return NULL;
+    curl_share_setopt(cache, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT);
+    curl_share_setopt(cache, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+    return cache;
+}
+
+/// Returns the number of bytes of the request's body that the handle has sent.
+static inline curl_off_t curl_sent_size(CURL *handle) {
+    curl_off_t count = 0;
+    curl_easy_getinfo(handle, CURLINFO_SIZE_UPLOAD_T, &count);
+    return count;
+}
+
+/// Returns the number of bytes of the response's body that the handle has received.
+static inline curl_off_t curl_received_size(CURL *handle) {
+    curl_off_t count = 0;
+    curl_easy_getinfo(handle, CURLINFO_SIZE_DOWNLOAD_T, &count);
+    return count;
 }

@@ -71,6 +71,12 @@ static inline int linux_make_event(void) { return eventfd(0, EFD_CLOEXEC | EFD_N
 
 static inline void linux_signal_event(int event) { eventfd_write(event, 1); }
 
+/// Resets the event.
+static inline void linux_clear_event(int event) {
+    eventfd_t count;
+    (void)eventfd_read(event, &count);
+}
+
 /// Waits until the event is signaled, and resets it; or until the peer of the socket has disconnected or ended its side. Returns
 /// false only in the latter case.
 static inline bool linux_wait_event(int event, int socket) {
