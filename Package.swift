@@ -333,8 +333,8 @@ let package = Package(
         tests(
             "StoreServer",
             [
-                "Basics", "Checksums", "Crypto", "Database", "HTTPTestClient", "HTTPTypes", "ObjectStore", "Sockets",
-                "StoreProtocol",
+                "Basics", "Checksums", "Crypto", "Database", "HTTPClient", "HTTPServer", "HTTPTestClient", "HTTPTypes",
+                "ObjectStore", "Sockets", "StoreClient", "StoreProtocol",
             ]),
         tests(
             "Accounts",
@@ -383,7 +383,7 @@ let package = Package(
         tests(
             "Backup",
             ["Basics", "Crypto", "Database", "ObjectStore", "Proto", "RPC", "StoreProtocol", "StoreClient"]),
-        tests("StoreClient", ["Basics", "HTTPClient"]),
+        tests("StoreClient", ["Basics", "Crypto", "HTTPClient", "HTTPTestClient", "HTTPTypes", "StoreProtocol"]),
         tests(
             "DeviceClient",
             ["Basics", "CLinux", "GatewayFormats", "HTTPClient", "HTTPTypes", "Proto", "RPC", "StoreClient", "Wire"]),

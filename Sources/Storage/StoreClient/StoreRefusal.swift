@@ -17,6 +17,8 @@ package struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible 
     package let code: String
     /// The message for people.
     package let message: String
+    /// The store's id of the request, for its operator; empty without one.
+    package private(set) var requestID = ""
     /// The store's time, if it reports that the client's is wrong.
     package private(set) var serverTime: UnixTime?
 
@@ -36,12 +38,42 @@ package struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible 
             String(String.UnicodeScalarView((document?[name] ?? "").unicodeScalars.prefix(Self.longestText)))
         }
         self.init(status: reply.status, code: text("Code"), message: text("Message"))
+        let id = text("RequestId")
+        requestID = id.isEmpty ? String((reply.fields["x-amz-request-id"] ?? "").prefix(Self.longestText)) : id
         if code == "RequestTimeTooSkewed" { serverTime = reply.fields["date"].flatMap { Timestamps.parseHTTP($0) } }
     }
 
     package var description: String {
         let text = message.isEmpty ? "the object store answered with HTTP \(status)" : message
         return code.isEmpty ? text : "\(text) (\(code))"
+    }
+
+    /// The kind of an error of S3, for an engine that keeps objects in it.
+    package enum Kind: Sendable, Hashable {
+        case notFound
+        /// A condition of the request does not hold.
+        case preconditionFailed
+        case accessDenied
+        /// Other credentials may be accepted.
+        case expiredCredentials
+        /// The store is overloaded or has failed: later, the request may succeed.
+        case retriable
+        case other
+    }
+
+    /// Whether other credentials may be accepted. A response to HEAD has no document with a code.
+    var mayBeOfCredentials: Bool { kind == .expiredCredentials || status == 403 && code.isEmpty }
+
+    package var kind: Kind {
+        switch (status, code) {
+        case (_, "ExpiredToken"), (_, "InvalidAccessKeyId"), (_, "TokenRefreshRequired"), (401, _):
+            .expiredCredentials
+        case (_, "SlowDown"), (_, "RequestTimeout"), (408, _), (429, _), (500, _), (502..., _): .retriable
+        case (404, _): .notFound
+        case (412, _), (409, "ConditionalRequestConflict"): .preconditionFailed
+        case (403, _): .accessDenied
+        default: .other
+        }
     }
 
     /// The reaction of a client, like that of deployed OSS clients.

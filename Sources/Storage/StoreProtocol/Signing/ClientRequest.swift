@@ -14,6 +14,12 @@ package struct ClientRequest: Sendable, Equatable {
     /// The given fields, and those of the signature.
     package let fields: HTTPFields
 
+    init(method: String, url: String, fields: HTTPFields) {
+        self.method = method
+        self.url = url
+        self.fields = fields
+    }
+
     /// Signs a request. For OSS, the bucket is in the path if the endpoint is an address (or this machine), otherwise in front of
     /// the host, like in every client; for S3 it is always in the path, which all stores except Amazon's own accept.
     ///
@@ -53,7 +59,7 @@ package struct ClientRequest: Sendable, Equatable {
 
 extension StoreEndpoint {
     /// The value of `Host` in the form that clients send: without the scheme's default port.
-    fileprivate var hostField: String {
+    var hostField: String {
         let standard = isSecure ? ":443" : ":80"
         return authority.hasSuffix(standard) ? String(authority.dropLast(standard.count)) : authority
     }
@@ -62,7 +68,7 @@ extension StoreEndpoint {
         host == "localhost" || host.utf8.allSatisfy { $0.isASCIIDigit || $0 == UInt8(ascii: ".") }
     }
 
-    fileprivate func virtualHost(_ bucket: String) -> String {
+    func virtualHost(_ bucket: String) -> String {
         text.replacing("://", with: "://\(bucket).", maxReplacements: 1)
     }
 }
