@@ -309,6 +309,9 @@ let package = Package(
             path: "Tests/InteropServer",
             swiftSettings: strict),
         .executableTarget(
+            name: "engine-transfer", dependencies: ["Basics", "Crypto", "HTTPClient", "StoreClient", "StoreProtocol"],
+            path: "Tests/EngineTransfer", swiftSettings: strict),
+        .executableTarget(
             name: "echo-server", dependencies: ["EventLoops", "HTTPTypes", "RPC", "Sockets", "Wire"],
             path: "Benchmarks/Echo/Server",
             swiftSettings: strict),
