@@ -130,4 +130,15 @@ import Testing
         #expect(try database.readBlocking { _ in try other.notes() } == [])
         other.close()
     }
+
+    /// A commit of another process notifies no signal of this one.
+    @Test func workInASharedDatabaseIsLookedForWithoutASignal() async throws {
+        var options = Database.Options()
+        options.isShared = true
+        let folder = try TestFolder()
+        let database = try Database(path: folder.path + "/db", migrations: [], options: options)
+        defer { database.close() }
+        await database.wait(for: Signal(), after: 0)
+        await database.wait(for: Signal(), after: 0, atMost: .hours(1))
+    }
 }

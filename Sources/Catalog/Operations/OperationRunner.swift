@@ -43,7 +43,7 @@ final class OperationRunner: Sendable {
                 let running = try await database.read { try ObjectOperationRecords($0).running() }
                 if running.isEmpty {
                     idle.notify()
-                    await signal.wait(after: notified)
+                    await database.wait(for: signal, after: notified)
                     continue
                 }
                 var hasFailed = false

@@ -31,7 +31,7 @@ final class RecordingIndex: Sendable {
         while !Task.isCancelled {
             let notified = signal.count
             do {
-                if try await !readNext() { await signal.wait(after: notified) }
+                if try await !readNext() { await database.wait(for: signal, after: notified) }
             } catch {
                 if error is CancellationError { return }
                 log.write("cannot record the topics of recordings", ["error": "\(error)"], level: .error)

@@ -123,7 +123,7 @@ final class CopyWorkers: Sendable {
     /// Waits for a notification, or until the next waiting item is due.
     private func rest(since notified: Int, _ now: UnixTime) async throws {
         let due = try await database.read { try CopyRecords($0).nextDue(after: now) }
-        await signal.wait(after: notified, atMost: due.map { $0.duration(since: now) })
+        await database.wait(for: signal, after: notified, atMost: due.map { $0.duration(since: now) })
     }
 
     /// Takes the next item for this worker, and a slot of its organization; `nil` if none is due, or only items of organizations that

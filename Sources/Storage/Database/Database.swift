@@ -36,6 +36,8 @@ package final class Database: Sendable {
         package var blockedLogTimeout = Duration.seconds(60)
         /// Called when another program keeps the write-ahead log from starting over, and when it no longer does; on the writer's thread.
         package var onLogChange: @Sendable (LogChange) -> Void = { _ in }
+        /// Whether other processes may write to the database, of whose commits no signal of this process is notified.
+        package var isShared = false
         /// Called once, on the writer's thread, after a commit or a checkpoint failed so that no more writes are accepted.
         package var onWriterEnded: @Sendable (DatabaseError) -> Void = { _ in }
 
@@ -48,6 +50,7 @@ package final class Database: Sendable {
     private let background: ReadingThreads
     private let log: WriteAheadLog
     private let checkpoints: Checkpoints
+    let isShared: Bool
 
     /// Opens the file at `path`, creates it (mode 0600) if it does not exist, and applies `migrations`.
     ///
@@ -62,6 +65,7 @@ package final class Database: Sendable {
         let connection = try reserve.retrying { try Self.open(path, migrations) }
         self.reserve = reserve
         log = WriteAheadLog(of: path)
+        isShared = options.isShared
         readers = ReaderPool(path: path, capacity: options.parkedReaders)
         checkpoints = Checkpoints(options, reserve: reserve, readers: readers)
         writer = Writer(

@@ -69,7 +69,7 @@ actor WebhookSender {
                 for (delivery, connection) in begun {
                     group.addTask { await self.deliver(delivery, over: connection) }
                 }
-                await signal.wait(after: notified, atMost: wait)
+                await database.wait(for: signal, after: notified, atMost: wait)
             }
         }
     }

@@ -44,7 +44,7 @@ struct CompanionInbox: Sendable {
                 try await send(message)
                 position = message.id
             }
-            if found.isEmpty { await news.wait(after: notified) }
+            if found.isEmpty { await database.wait(for: news, after: notified) }
             try Task.checkCancellation()
         }
     }

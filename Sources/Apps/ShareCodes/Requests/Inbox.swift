@@ -44,7 +44,7 @@ struct Inbox: Sendable {
             guard found.isEmpty, let wait, left > .zero, !waits.hasEnded else {
                 return try (found.map(item), cursor(after: found.last?.position ?? query.position, of: umid))
             }
-            await wait.signal.wait(after: notified, atMost: left)
+            await database.wait(for: wait.signal, after: notified, atMost: left)
             try Task.checkCancellation()
         }
     }
