@@ -13,7 +13,7 @@ final class RequestPlaces: Sendable {
 
         /// Takes a place.
         ///
-        /// - Returns: what to wait for, if there is none.
+        /// - Returns: what the request has to wait for; `nil` if it got a place.
         mutating func enter(limit: Int) -> DispatchSemaphore? {
             guard atWork >= limit else {
                 atWork += 1
