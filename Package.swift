@@ -108,8 +108,11 @@ let package = Package(
             path: "Storage/StoreProtocol"),
         module("GatewayAPI", ["Basics", "Crypto", "Database", "GatewayFormats", "RPC"], path: "API/GatewayAPI"),
         module(
-            "ObjectStore", ["Basics", "CLinux", "Checksums", "Crypto", "Database", "Settings", "StoreProtocol"],
+            "ObjectStore", ["Basics", "Checksums", "Crypto", "Database", "Settings", "StoreProtocol"],
             path: "Storage/ObjectStore"),
+        module(
+            "DirectoryEngine", ["Basics", "CLinux", "Checksums", "Crypto", "Database", "ObjectStore", "Settings"],
+            path: "Storage/DirectoryEngine"),
         module(
             "StoreServer",
             ["Basics", "Crypto", "HTTPServer", "HTTPTypes", "ObjectStore", "Settings", "StoreProtocol", "XML"],
@@ -158,11 +161,12 @@ let package = Package(
         module(
             "Backup",
             [
-                "Accounts", "Basics", "Capability", "Checksums", "Crypto", "Database", "GatewayAPI", "HTTPClient",
-                "ObjectStore", "Proto", "RPC", "Settings", "StoreClient", "StoreProtocol", "Webhooks", "Wire",
+                "Accounts", "Basics", "Capability", "Checksums", "Crypto", "Database", "DirectoryEngine", "GatewayAPI",
+                "HTTPClient", "ObjectStore", "Proto", "RPC", "Settings", "StoreClient", "StoreProtocol", "Webhooks",
+                "Wire",
             ]),
         module(
-            "Doctor", ["Accounts", "Backup", "Basics", "Database", "ObjectStore", "Uploads"]),
+            "Doctor", ["Accounts", "Backup", "Basics", "Database", "DirectoryEngine", "ObjectStore", "Uploads"]),
         module(
             "Console",
             [
@@ -247,8 +251,10 @@ let package = Package(
             "Serve",
             [
                 "Accounts", "AppSupport", "Backup", "Basics", "Capability", "Catalog", "Configuration", "Console",
-                "CopyJobs", "Crypto", "Database", "DeviceInit", "EventLoops", "GatewayAPI", "GatewayFormats",
-                "HTTPServer", "HTTPTypes", "Identity", "JSON", "ObjectStore", "Observability", "Proto", "RPC",
+                "CopyJobs", "Crypto", "Database", "DeviceInit", "DirectoryEngine", "EventLoops", "GatewayAPI",
+                "GatewayFormats", "HTTPServer", "HTTPTypes", "Identity", "JSON", "ObjectStore", "Observability",
+                "Proto",
+                "RPC",
                 "Settings", "Sockets", "StoreProtocol", "StoreServer", "ThreadCalls", "Uploads", "Webhooks", "Wire",
             ], path: "GatewayServer/Serve"),
         module(
@@ -272,6 +278,9 @@ let package = Package(
         .target(
             name: "HTTPTestClient", dependencies: ["Basics", "TestSupport"], path: "Tests/HTTPTestClient",
             swiftSettings: strict),
+        .target(
+            name: "StoreTesting", dependencies: ["Basics", "Crypto", "DirectoryEngine", "ObjectStore"],
+            path: "Tests/StoreTesting", swiftSettings: strict),
         .target(name: "TestSupport", dependencies: ["Basics"], path: "Tests/TestSupport", swiftSettings: strict),
         .target(
             name: "GatewayTesting",
@@ -332,12 +341,13 @@ let package = Package(
             swiftSettings: strict),
         tests("Database", ["Basics", "GatewayTesting"]),
         tests("StoreProtocol", ["Basics", "Crypto", "HTTPTypes"], exclude: ["Vectors"]),
-        tests("ObjectStore", ["Basics", "Crypto", "Database", "StoreProtocol"]),
+        tests("ObjectStore", ["Basics", "Crypto", "Database", "DirectoryEngine", "StoreProtocol", "StoreTesting"]),
         tests(
             "StoreServer",
             [
-                "Basics", "Checksums", "Crypto", "Database", "HTTPClient", "HTTPServer", "HTTPTestClient", "HTTPTypes",
-                "ObjectStore", "Sockets", "StoreClient", "StoreProtocol",
+                "Basics", "Checksums", "Crypto", "Database", "DirectoryEngine", "HTTPClient", "HTTPServer",
+                "HTTPTestClient", "HTTPTypes", "ObjectStore", "Sockets", "StoreClient", "StoreProtocol",
+                "StoreTesting",
             ]),
         tests(
             "Accounts",
@@ -366,22 +376,23 @@ let package = Package(
         tests(
             "Catalog",
             [
-                "Accounts", "Basics", "Checksums", "Crypto", "Database", "FileTesting", "GatewayAPI", "GatewayTesting",
-                "ObjectFilters", "ObjectStore", "Proto", "RPC", "StoreProtocol", "Webhooks", "Wire",
+                "Accounts", "Basics", "Checksums", "Crypto", "Database", "DirectoryEngine", "FileTesting", "GatewayAPI",
+                "GatewayTesting", "ObjectFilters", "ObjectStore", "Proto", "RPC", "StoreProtocol", "StoreTesting",
+                "Webhooks", "Wire",
             ]),
         tests("ObjectFilters", ["Basics"]),
         tests(
             "CopyJobs",
             [
                 "Accounts", "Basics", "Catalog", "Crypto", "Database", "GatewayAPI", "GatewayTesting", "HTTPClient",
-                "ObjectStore", "Proto", "RPC", "StoreClient", "StoreProtocol",
+                "ObjectStore", "Proto", "RPC", "StoreClient", "StoreProtocol", "StoreTesting",
             ]),
         tests(
             "Uploads",
             [
-                "Accounts", "Basics", "Capability", "Catalog", "Crypto", "Database", "DeviceClient", "GatewayAPI",
-                "GatewayTesting", "HTTPTypes", "ObjectStore", "Proto", "RPC", "StoreClient", "StoreProtocol",
-                "StoreServer", "Wire",
+                "Accounts", "Basics", "Capability", "Catalog", "Crypto", "Database", "DeviceClient", "DirectoryEngine",
+                "GatewayAPI", "GatewayTesting", "HTTPTypes", "ObjectStore", "Proto", "RPC", "StoreClient",
+                "StoreProtocol", "StoreServer", "StoreTesting", "Wire",
             ]),
         tests(
             "Backup",
@@ -404,7 +415,7 @@ let package = Package(
             "Configuration",
             [
                 "Accounts", "AppSupport", "Capability", "Catalog", "Commands", "Console", "CopyJobs", "Crypto",
-                "DeviceInit",
+                "DeviceInit", "DirectoryEngine",
                 "HTTPTypes", "Identity", "ObjectStore", "RPC", "Serve", "Settings", "StoreProtocol", "Uploads",
                 "Webhooks",
             ]),

@@ -2,6 +2,7 @@ import Accounts
 import Backup
 package import Basics
 import Database
+import DirectoryEngine
 import ObjectStore
 import Uploads
 
@@ -94,7 +95,7 @@ extension Doctor {
     private func absence(of fileID: String, _ database: Database) throws -> String {
         let (isScheduled, deletion) = try database.readBlocking {
             (
-                try OfflineStore.isRemovalScheduled(of: fileID, in: $0),
+                try ObjectStore.isRemovalScheduled(of: fileID, in: $0),
                 try DoctorRecords(connection: $0).deletion(of: fileID)
             )
         }

@@ -2,6 +2,7 @@ import Accounts
 package import Backup
 package import Basics
 package import Database
+import DirectoryEngine
 import FoundationEssentials
 import ObjectStore
 package import Uploads

@@ -109,7 +109,7 @@ def test_only_workers_start_threads():
     )
     starters = {path.name for path in (ROOT / "Sources").rglob("*.swift") if start.search(path.read_text())}
     # Each body has a queue of its own for checksums, and shares one for writes, without a worker's continuation.
-    assert starters == {"Worker.swift", "NewThread.swift", "BodyPipeline.swift"}
+    assert starters == {"Worker.swift", "NewThread.swift", "BlockFlow.swift"}
 
 
 def test_programs_end_without_the_cleanup_of_libraries():

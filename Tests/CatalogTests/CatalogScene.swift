@@ -9,12 +9,14 @@ import GatewayTesting
 import Proto
 import RPC
 import StoreProtocol
+import StoreTesting
 import TestSupport
 import Testing
 import Webhooks
 import Wire
 
 @testable import Catalog
+@testable import DirectoryEngine
 @testable import ObjectStore
 
 /// A catalog over a real database, in a temporary folder; the test controls the clock.
@@ -34,11 +36,11 @@ final class CatalogScene: Sendable {
         base = try TestDatabase(Accounts.migrations + ObjectStore.migrations + Catalog.migrations)
         let database = base.database
         let keyring = Keyring(root: Secret([UInt8](repeating: 1, count: 32)))
-        var stored = ObjectStoreConfiguration()
-        stored.calls = calls
+        var files = DirectoryConfiguration()
+        files.calls = calls
         store = try ObjectStore(
-            directory: base.folder.path + "/store", database: database, keyring: keyring, clock: clock,
-            configuration: stored)
+            engine: TestEngine.make(base.folder.path + "/store", files), database: database, keyring: keyring,
+            clock: clock)
         identifiers = Identifiers(clock: clock)
         clockGuard = ClockGuard(clock: clock)
         removal = ObjectRemoval(database: database, store: store, clock: clock, batch: 3)
@@ -100,10 +102,9 @@ final class CatalogScene: Sendable {
     /// Adds a verified object with its bytes in the store.
     @discardableResult
     func add(bytes: [UInt8], organization: Int64 = 1) throws -> CatalogObject {
-        let new = try store.data.create()
+        let new = try store.engine.create(length: Int64(bytes.count))
         let fileID = new.id
-        try bytes.withUnsafeBytes { try new.sink.append(end: $0) }
-        try new.sink.finish()
+        try new.sink.receive(bytes)
         var crc64 = CRC64()
         bytes.withUnsafeBytes { crc64.update($0) }
         let id = identifiers.uuid()

@@ -5,11 +5,13 @@ import Foundation
 import GatewayAPI
 import Proto
 import RPC
+import StoreTesting
 import TestSupport
 import Testing
 import Wire
 
 @testable import Catalog
+@testable import DirectoryEngine
 @testable import ObjectStore
 
 @Suite(.timeLimited) struct ObjectManagementTests {
@@ -43,7 +45,7 @@ import Wire
         ).days
     }
 
-    @Test func aDeletedObjectIsGoneWithItsFile() async throws {
+    @Test(.onDirectory) func aDeletedObjectIsGoneWithItsFile() async throws {
         let object = try scene.add(bytes: [1, 2, 3])
         let other = try scene.add(bytes: [4])
         try await delete(object.fileID, reason: "a person is in it")
@@ -100,7 +102,7 @@ import Wire
         #expect(try await scene.sizes() == [1])
     }
 
-    @Test func aDownloadThatIsUnderWayComesToItsEnd() async throws {
+    @Test(.onDirectory) func aDownloadThatIsUnderWayComesToItsEnd() async throws {
         let object = try scene.add(bytes: [1, 2, 3])
         let file = try scene.store.data.open(object.fileID, for: .reading)
         try await delete(object.fileID)
@@ -109,12 +111,12 @@ import Wire
         #expect(try file.size() == 3)
     }
 
-    @Test func fileLeftByACrashIsSwept() async throws {
+    @Test(.onDirectory) func fileLeftByACrashIsSwept() async throws {
         let object = try scene.add(bytes: [1])
         // Work that the start queued is done.
         scene.store.work.removals.drain()
         // The state after a process that ended between the commit and the removal of the file.
-        try await scene.database.write { try OfflineStore.discard(uploadID: object.uploadID, in: $0) }
+        try await scene.database.write { try ObjectStore.discard(uploadID: object.uploadID, in: $0) }
         #expect(FileManager.default.fileExists(atPath: scene.path(object.fileID)))
         #expect(try await scene.store.sweepRemovals() == 1)
         #expect(!FileManager.default.fileExists(atPath: scene.path(object.fileID)))

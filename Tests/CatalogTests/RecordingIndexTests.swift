@@ -3,11 +3,13 @@ import CommonProto
 import Database
 import FileTesting
 import GatewayProto
+import StoreTesting
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import Catalog
+@testable import DirectoryEngine
 @testable import ObjectStore
 
 @Suite(.timeLimited) struct RecordingIndexTests {
@@ -59,7 +61,7 @@ import Testing
         func interrupt() { task.withLock { $0?.cancel() } }
     }
 
-    @Test func recordingThatWasBeingReadIsReadAgain() async throws {
+    @Test(.onDirectory) func recordingThatWasBeingReadIsReadAgain() async throws {
         let interruption = Interruption()
         var calls = FileCalls()
         calls.read = { descriptor, buffer, count, offset in

@@ -1,15 +1,17 @@
 import Basics
 import Database
 import Glibc
+import StoreTesting
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import Catalog
+@testable import DirectoryEngine
 @testable import ObjectStore
 
 /// The behavior of the scrubber if an object cannot be read.
-@Suite(.timeLimited) struct ScrubberFailureTests {
+@Suite(.timeLimited, .onDirectory) struct ScrubberFailureTests {
     /// Fails reads of files of given sizes, by which tests identify files.
     private final class Disk: Sendable {
         let errors = Lock<[Int64: Int32]>([:])

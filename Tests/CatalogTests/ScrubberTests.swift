@@ -4,6 +4,7 @@ import Database
 import Foundation
 import Proto
 import RPC
+import StoreTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -52,7 +53,7 @@ import Testing
         ).objects.map { "\($0.fileID) \($0.status)" }
     }
 
-    @Test func missingCRC32OfAnIntactObjectIsRecorded() async throws {
+    @Test(.onDirectory) func missingCRC32OfAnIntactObjectIsRecorded() async throws {
         let (intact, spoilt) = (try scene.add(bytes: [1, 2, 3]), try scene.add(bytes: [4, 5]))
         try spoil(spoilt, with: [4, 6])
         try await scrubber().pass()
@@ -62,7 +63,7 @@ import Testing
         #expect(recorded == [intact.fileID: 0x55BC_801D])
     }
 
-    @Test func changedObjectIsCorruptedUntilItIsRestored() async throws {
+    @Test(.onDirectory) func changedObjectIsCorruptedUntilItIsRestored() async throws {
         let long = [UInt8]((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0) })
         let (first, second) = (try scene.add(bytes: long), try scene.add(bytes: [4, 5]))
         try await scrubber().pass()
@@ -98,7 +99,7 @@ import Testing
         #expect(try await scene.download([second.fileID]).files.count == 1)
     }
 
-    @Test func missingAndShortFilesAreCorrupted() async throws {
+    @Test(.onDirectory) func missingAndShortFilesAreCorrupted() async throws {
         let (missing, short) = (try scene.add(bytes: [1]), try scene.add(bytes: [2, 3]))
         try FileManager.default.removeItem(atPath: scene.path(missing.fileID))
         try spoil(short, with: [2])

@@ -43,7 +43,7 @@ import Wire
     private func holdsFile(_ object: CatalogObject) -> Bool {
         scene.store.work.discards.drain()
         scene.store.work.removals.drain()
-        return FileManager.default.fileExists(atPath: scene.path(object.fileID))
+        return (try? scene.store.engine.open(object.fileID)) != nil
     }
 
     @Test func deletedObjectIsHiddenAndCanBeRestored() async throws {

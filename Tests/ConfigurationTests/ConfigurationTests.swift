@@ -5,6 +5,7 @@ import Catalog
 import Commands
 import Console
 import Crypto
+import DirectoryEngine
 import Foundation
 import HTTPTypes
 import ObjectStore
@@ -74,13 +75,12 @@ import Webhooks
     }
 
     @Test func objectStoreReadsItsDiskSettings() throws {
-        let standard = try Configuration(ServeOptions(), apps: Program.apps)[StoreConfiguration.self].objects
-        #expect(standard.minimumFreeBytes == 1 << 30)
-        #expect(standard.directIO == .probe)
+        let standard = try Configuration(ServeOptions(), apps: Program.apps)[StoreConfiguration.self]
+        #expect(standard.objects.minimumFreeBytes == 1 << 30)
+        #expect(standard.files.directIO == .probe)
         let configured = try read("{object_store: {min_free_bytes: 0, direct_io: false}}")[StoreConfiguration.self]
-            .objects
-        #expect(configured.minimumFreeBytes == 0)
-        #expect(configured.directIO == .off)
+        #expect(configured.objects.minimumFreeBytes == 0)
+        #expect(configured.files.directIO == .off)
     }
 
     @Test func auditLogHasItsConfiguredLength() throws {

@@ -20,7 +20,7 @@ import Testing
         try Data(repeating: 7, count: bytes).write(to: URL(filePath: path))
         let file = try FileReader(path)
         let digest = try #require(try file.digest(of: 0..<Int64(bytes)))
-        return CopySource(file: file, size: Int64(bytes), crc64: digest.crc64)
+        return CopySource(bytes: file, size: Int64(bytes), crc64: digest.crc64)
     }
 
     private let progress = CopyProgress(reached: { _ in }, began: { _ in })

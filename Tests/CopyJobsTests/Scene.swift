@@ -6,6 +6,7 @@ import Database
 import Foundation
 import GatewayTesting
 import StoreClient
+import StoreTesting
 import TestSupport
 
 @testable import CopyJobs
@@ -20,7 +21,7 @@ final class Scene: Sendable {
         base = try TestDatabase(
             Accounts.migrations + ObjectStore.migrations + Catalog.migrations + CopyJobs.migrations)
         store = try ObjectStore(
-            directory: base.folder.path + "/store", database: base.database,
+            engine: TestEngine.make(base.folder.path + "/store"), database: base.database,
             keyring: Keyring(root: Secret([UInt8](repeating: 1, count: 32))))
         try AccountRows(base.database).addOrganization("o")
     }
@@ -49,23 +50,20 @@ final class Scene: Sendable {
     func store(_ bytes: [UInt8], uploadID: String) throws {
         var digest = ContentDigest()
         bytes.withUnsafeBytes { digest.update($0) }
-        let (fileID, now) = (Hex.lower(Digest.sha256(Array(uploadID.utf8)).prefix(16)), UnixTime(seconds: 1))
-        let size = Int64(bytes.count)
-        let stored = StoredObject(
-            StoredObject.Place(bucket: "data", key: uploadID, uploadID: uploadID),
-            StoredObject.Content(size: size, etag: "", crc64: digest.crc64), fileID: fileID, createdAt: now)
-        let path = URL(filePath: store.path(of: stored))
-        try FileManager.default.createDirectory(
-            at: path.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(bytes).write(to: path)
-        try database.writeBlocking { connection in
-            _ = try StoreRecords(connection).replaceObject(with: stored)
-            try ObjectRecords(connection).insert(
-                CatalogObject(
-                    id: uploadID, fileID: uploadID, uploadID: uploadID,
-                    owner: ObjectOwner(organizationID: 1, siteID: 1, suiteID: nil, deviceID: nil),
-                    content: CatalogObject.Content(bucket: "data", key: uploadID, size: size, etag: ""),
-                    times: CatalogObject.Times(createdAt: now, uploadedAt: now, verifiedAt: now)), tags: [:])
+        let (crc64, now, size) = (digest.crc64, UnixTime(seconds: 1), Int64(bytes.count))
+        try store.engine.store(bytes) { fileID in
+            try database.writeBlocking { connection in
+                _ = try StoreRecords(connection).replaceObject(
+                    with: StoredObject(
+                        StoredObject.Place(bucket: "data", key: uploadID, uploadID: uploadID),
+                        StoredObject.Content(size: size, etag: "", crc64: crc64), fileID: fileID, createdAt: now))
+                try ObjectRecords(connection).insert(
+                    CatalogObject(
+                        id: uploadID, fileID: uploadID, uploadID: uploadID,
+                        owner: ObjectOwner(organizationID: 1, siteID: 1, suiteID: nil, deviceID: nil),
+                        content: CatalogObject.Content(bucket: "data", key: uploadID, size: size, etag: ""),
+                        times: CatalogObject.Times(createdAt: now, uploadedAt: now, verifiedAt: now)), tags: [:])
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ import StoreProtocol
 import TestSupport
 import Testing
 
+@testable import DirectoryEngine
 @testable import ObjectStore
 @testable import Uploads
 
@@ -28,7 +29,7 @@ final class Scene: Sendable {
     let uploads: Uploads
 
     init(
-        store storeConfiguration: ObjectStoreConfiguration = .init(),
+        store storeConfiguration: ObjectStoreConfiguration = .init(), files: DirectoryConfiguration = .init(),
         _ configure: (inout UploadsConfiguration) -> Void = { _ in }
     ) throws {
         base = try TestDatabase(
@@ -36,9 +37,9 @@ final class Scene: Sendable {
         let database = base.database
         store = try ObjectStore(
             directory: base.folder.path + "/store", database: database, keyring: Self.keyring, clock: clock,
-            configuration: storeConfiguration)
+            configuration: storeConfiguration, files: files)
         // The tests' rows have no files: a reconciliation in parallel would mark them as lost.
-        store.work.reconciler.drain()
+        store.work.upkeep.drain()
         identifiers = Identifiers(clock: clock)
         clockGuard = ClockGuard(clock: clock)
         var configuration = UploadsConfiguration()

@@ -10,6 +10,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import DirectoryEngine
 @testable import ObjectStore
 @testable import Uploads
 
@@ -228,8 +229,9 @@ import Testing
         let free = Lock<Int64>(1000)
         var configuration = ObjectStoreConfiguration()
         configuration.minimumFreeBytes = 1000
-        configuration.freeBytes = { _ in free.withLock { $0 } }
-        let scene = try Scene(store: configuration)
+        var files = DirectoryConfiguration()
+        files.freeBytes = { _ in free.withLock { $0 } }
+        let scene = try Scene(store: configuration, files: files)
         let device = try scene.device()
         let under = try await device.create(hints: ["idempotency_key": "known"])
         free.withLock { $0 = 999 }

@@ -1,6 +1,7 @@
 package import Basics
 package import Crypto
 package import Database
+import DirectoryEngine
 import ObjectStore
 
 /// Restores an archive into a data directory: a new one, or one whose store belongs to the archive's database.

@@ -2,6 +2,7 @@ package import Accounts
 package import Basics
 import Crypto
 package import Database
+import DirectoryEngine
 import GRPCWire
 import GatewayAPI
 import ObjectStore

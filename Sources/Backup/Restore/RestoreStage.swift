@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import Database
+import DirectoryEngine
 import Glibc
 import ObjectStore
 

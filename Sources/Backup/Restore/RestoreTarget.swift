@@ -1,5 +1,6 @@
 import Basics
 import Database
+import DirectoryEngine
 import Glibc
 import ObjectStore
 

@@ -1,5 +1,6 @@
 import Basics
 import Database
+import DirectoryEngine
 import ObjectStore
 
 /// Does at a start what a person has requested of the running gateway, before the data directory is served: replaces the data by a

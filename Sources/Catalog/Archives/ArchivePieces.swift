@@ -117,9 +117,9 @@ final class ArchivePieces: BodySource, @unchecked Sendable {  // used by one thr
             let file = files[next]
             let reader = try reading(file) { () throws(ObjectReader.Failure) in try store.reader(of: file.file) }
             records = try writer.begin(file)[...]
-            if passesFiles, file.crc32 != nil {
+            if passesFiles, file.crc32 != nil, let descriptor = reader.takeDescriptor() {
                 writer.skip(file.file.size)
-                object = .passed(HTTPFile(owning: reader.takeDescriptor()), position: 0)
+                object = .passed(HTTPFile(owning: descriptor), position: 0)
             } else {
                 object = .read(reader)
             }

@@ -179,7 +179,7 @@ struct BucketWriter: DestinationWriter {
     }
 
     private func piece(_ range: Range<Int64>, of source: CopySource) async throws -> StoreClient.Piece {
-        guard let piece = try await StoreClient.Piece(reading: range, of: source.file) else { throw Self.damaged }
+        guard let piece = try await StoreClient.Piece(reading: range, of: source.bytes) else { throw Self.damaged }
         return piece
     }
 

@@ -86,7 +86,7 @@ enum DestinationContent: Sendable, Hashable {
 
 /// The source of a copy, which never changes.
 struct CopySource: Sendable {
-    let file: FileReader
+    let bytes: any RangedBytes
     let size: Int64
     let crc64: UInt64
 }

@@ -124,7 +124,7 @@ struct FolderWriter: DestinationWriter {
             try Task.checkCancellation()
             let end = min(partial.size + Self.stride, source.size)
             try await Worker.disk.run {
-                try source.file.forEachBlock(of: partial.size..<end) { try partial.append($0) }
+                try source.bytes.forEachBlock(of: partial.size..<end) { try partial.append($0) }
             }
             guard partial.size == end else {
                 throw CopyFailure(.sourceDamaged, "the object's file became shorter", .permanent)

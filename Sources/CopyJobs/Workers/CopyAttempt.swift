@@ -112,7 +112,8 @@ struct CopyAttempt: Sendable {
             throw CopyFailure(
                 .sourceDamaged, "the object is corrupted: its bytes no longer match its checksum", .permanent)
         }
-        return CopySource(file: try FileReader(store.path(of: stored)), size: stored.size, crc64: stored.crc64)
+        return CopySource(
+            bytes: try ObjectBytes(store.bytes(of: stored.fileID)), size: stored.size, crc64: stored.crc64)
     }
 
     /// Records a change of the item; it is durable on return.

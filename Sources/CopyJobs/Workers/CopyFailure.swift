@@ -1,4 +1,5 @@
 import HTTPClient
+import ObjectStore
 import StoreClient
 
 /// The reason why an item was not copied, with its retryability.
@@ -41,10 +42,10 @@ struct CopyFailure: Error, Sendable, Hashable {
         case let refusal as StoreRefusal: self.init(refusal)
         case let failure as FileDownload.LocalFailure:
             self.init(.destinationFailed, failure.messageWithoutPath, .transient())
-        case let failure as FileReader.Failure:
-            self.init(
-                failure.isMissing ? .sourceNotFound : .sourceDamaged, "the object cannot be read: \(failure.reason)",
-                .permanent)
+        case StorageFailure.missing:
+            self.init(.sourceNotFound, "the object cannot be read: its file is missing", .permanent)
+        case let failure as StorageFailure:
+            self.init(.sourceDamaged, "the object cannot be read: \(failure)", .permanent)
         default: self.init(.internalError, "the gateway failed", .transient())
         }
     }

@@ -6,6 +6,7 @@ import Configuration
 import CopyJobs
 import Crypto
 import Database
+import DirectoryEngine
 import FoundationEssentials
 import GatewayAPI
 import HTTPServer
@@ -60,16 +61,17 @@ struct GatewayCore: Sendable {
             configuration: configuration[AccountsConfiguration.self])
         identity = Identity(environment, accounts: accounts, configuration: configuration[IdentityConfiguration.self])
         events = Webhooks(environment, configuration: configuration[WebhooksConfiguration.self])
+        let store = configuration[StoreConfiguration.self]
         let objects = try ObjectStore(
-            directory: directory.store, database: database, keyring: keyring, clock: systemClock,
-            permit: environment.clockGuard.permit(), configuration: configuration[StoreConfiguration.self].objects)
+            engine: DirectoryEngine(path: directory.store, configuration: store.files), database: database,
+            keyring: keyring, clock: systemClock, permit: environment.clockGuard.permit(), configuration: store.objects)
         opened.add { [accounts] in
             accounts.deferred.flush(at: systemClock.now())
             objects.close()
         }
         try Self.reportUnknownOrganizations(of: uploads.staticKeys, database, log)
-        store = StoreCapability(objects, environment, uploads)
-        storeServer = try store.serve(configuration, certificates: certificates[.objectStore], processLog)
+        self.store = StoreCapability(objects, environment, uploads)
+        storeServer = try self.store.serve(configuration, certificates: certificates[.objectStore], processLog)
         opened.add { [storeServer] in storeServer.stop(drainingFor: .zero) }
         endpoint = try configuration.endpoint(boundTo: storeServer.address)
     }

@@ -2,6 +2,7 @@ import Basics
 import Capability
 import Configuration
 import Database
+import DirectoryEngine
 import GatewayAPI
 import HTTPServer
 import HTTPTypes
@@ -78,10 +79,12 @@ struct StoreCapability: Capability {
 /// The settings of the store's disk and memory, and those of its clients.
 struct StoreConfiguration: CapabilitySettings {
     var objects: ObjectStoreConfiguration
+    let files: DirectoryConfiguration
     var server: StoreServerConfiguration
 
     init(_ settings: SettingsReader, _ context: SettingsContext) {
         objects = ObjectStoreConfiguration(settings)
+        files = DirectoryConfiguration(settings)
         server = StoreServerConfiguration(settings)
     }
 

@@ -14,7 +14,7 @@ struct BodySender: Sendable {
         case .none: return nil
         case .bytes(let bytes):
             guard limit != nil || sent != nil, !bytes.isEmpty else { return nil }
-        case .file: break
+        case .ranged: break
         }
         self.body = body
         self.limit = limit
@@ -52,9 +52,9 @@ struct BodySender: Sendable {
         switch body {
         case .none: return []
         case .bytes(let bytes): return Array(bytes[Int(offset)...].prefix(count))
-        case .file(let file, let range):
+        case .ranged(let bytes, let range):
             return try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-                initialized = try file.read(
+                initialized = try bytes.read(
                     into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<count]),
                     at: range.lowerBound + offset)
             }

@@ -1,7 +1,7 @@
 package import Glibc
 
 /// A file that is open for reading, at any offset and by any number of threads at once.
-package final class FileReader: Sendable {
+package final class FileReader: RangedBytes {
     /// The reason why a file cannot be read; `reason` is the system's message.
     package struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
         package let path: String
@@ -46,8 +46,7 @@ package final class FileReader: Sendable {
         return status
     }
 
-    /// - Returns: the number of bytes read, 0 at the file's end.
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Failure) -> Int {
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Failure) -> Int {
         while true {
             let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
             if count >= 0 { return count }
@@ -83,20 +82,5 @@ package final class FileReader: Sendable {
             }
         }
         return bytes
-    }
-
-    /// Passes a part of the file to `body` block by block; stops early at the end of the file.
-    package func forEachBlock(of range: Range<Int64>, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        let block = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.blockSize, alignment: 4096)
-        defer { block.deallocate() }
-        var place = range.lowerBound
-        while place < range.upperBound {
-            try Task.checkCancellation()
-            let wanted = Int(min(Int64(Self.blockSize), range.upperBound - place))
-            let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: block[..<wanted]), at: place)
-            guard count > 0 else { return }
-            try body(UnsafeRawBufferPointer(rebasing: block[..<count]))
-            place += Int64(count)
-        }
     }
 }

@@ -69,7 +69,7 @@ package final class HTTPConnection: Sendable {
     /// - Parameters:
     ///   - receiver: called on threads of ``Worker/disk``, never at the same time.
     ///   - sent: called with the number of body bytes that were just passed to the socket, on the same threads.
-    /// - Throws: `TransferFailure`; `FileReader.Failure` of the body's file; `CancellationError` soon after the task was cancelled;
+    /// - Throws: `TransferFailure`; the failure of the body's bytes; `CancellationError` soon after the task was cancelled;
     ///   the error of `receiver`.
     package func exchange(
         _ request: HTTPRequest, receiver: HTTPReceiver? = nil, sent: (@Sendable (Int) -> Void)? = nil
@@ -79,7 +79,7 @@ package final class HTTPConnection: Sendable {
         switch request.body {
         case .none: break
         case .bytes(let bytes) where sender == nil: mode.body = .bytes(bytes)
-        case .bytes, .file: mode.body = .written(size: request.body.size)
+        case .bytes, .ranged: mode.body = .written(size: request.body.size)
         }
         let transfer = makeTransfer(request, mode)
         return try await withTaskCancellationHandler {

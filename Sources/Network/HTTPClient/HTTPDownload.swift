@@ -72,7 +72,7 @@ extension HTTPConnection {
         switch request.body {
         case .none: break
         case .bytes(let bytes): mode.body = .bytes(bytes)
-        case .file: preconditionFailure("a download sends no file")
+        case .ranged: preconditionFailure("a download sends no file")
         }
         let transfer = makeTransfer(request, mode)
         begin(transfer)

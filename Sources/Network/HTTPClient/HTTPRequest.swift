@@ -7,13 +7,13 @@ package struct HTTPRequest: Sendable {
         case none
         case bytes([UInt8])
         /// Read while it is sent, so that a body of any size needs little memory.
-        case file(FileReader, Range<Int64>)
+        case ranged(any RangedBytes, Range<Int64>)
 
         var size: Int64 {
             switch self {
             case .none: 0
             case .bytes(let bytes): Int64(bytes.count)
-            case .file(_, let range): Int64(range.count)
+            case .ranged(_, let range): Int64(range.count)
             }
         }
     }

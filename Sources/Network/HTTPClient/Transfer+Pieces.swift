@@ -1,3 +1,4 @@
+import Basics
 import Synchronization
 
 /// The caller's side of bodies in pieces.

@@ -9,16 +9,16 @@ final class FreeSpace: Sendable {
     let bodyFloor: Int64
     private let isReserveReleased: @Sendable () -> Bool
     private let clock: any WallClock
-    private let measure: @Sendable () throws -> Int64
-    private let latest = Lock<(second: Int64, bytes: Int64)?>(nil)
+    private let measure: @Sendable () throws -> Int64?
+    private let latest = Lock<(second: Int64, bytes: Int64?)?>(nil)
 
     /// - Parameters:
     ///   - floor: in bytes.
     ///   - isReserveReleased: returns whether the database keeps the free space for writes that make space.
-    ///   - measure: returns the number of free bytes; called at most once a second for new uploads.
+    ///   - measure: returns the number of free bytes, `nil` for no limit; called at most once a second for new uploads.
     init(
         floor: Int64, clock: any WallClock, isReserveReleased: @escaping @Sendable () -> Bool = { false },
-        measure: @escaping @Sendable () throws -> Int64
+        measure: @escaping @Sendable () throws -> Int64?
     ) {
         self.floor = floor
         bodyFloor = Self.bodyFloor(of: floor)
@@ -35,7 +35,7 @@ final class FreeSpace: Sendable {
 
     func hasSpaceForNewUpload() throws -> Bool {
         guard !isReserveReleased() else { return false }
-        return try floor == 0 || free() >= floor
+        return try floor == 0 || (free() ?? .max) >= floor
     }
 
     /// Checks the space before any bytes of a body are written.
@@ -43,14 +43,15 @@ final class FreeSpace: Sendable {
     /// - Throws: `StorageFailure.full` below the second floor.
     func requireForBody() throws {
         // Measured each time: within a second a fast client can write more than the rest.
-        guard try isReserveReleased() || (bodyFloor > 0 && measure() < bodyFloor) else { return }
+        guard try isReserveReleased() || (bodyFloor > 0 && (measure() ?? .max) < bodyFloor) else { return }
         throw StorageFailure.full
     }
 
     /// Returns a quarter of the floor for new uploads, and at most 64 MiB; in bytes.
     static func bodyFloor(of floor: Int64) -> Int64 { min(floor / 4, 64 << 20) }
 
-    func free() throws -> Int64 {
+    /// Returns the free bytes; `nil` = no limit is known.
+    func free() throws -> Int64? {
         let second = clock.now().seconds
         return try latest.withLock { latest in
             if let latest, latest.second == second { return latest.bytes }
@@ -58,11 +59,5 @@ final class FreeSpace: Sendable {
             latest = (second, bytes)
             return bytes
         }
-    }
-
-    /// Returns the bytes that this process can still write to a file system.
-    static func available(at path: String) throws(StorageFailure) -> Int64 {
-        guard let bytes = DiskSpace.available(at: path) else { throw .last() }
-        return bytes
     }
 }

@@ -3,7 +3,7 @@ package import Crypto
 package import Database
 package import StoreProtocol
 
-/// The gateway's object store: bytes in a local directory, metadata in the database.
+/// The gateway's object store: bytes in an engine, metadata in the database.
 ///
 /// Acknowledged data survives `kill -9` and power loss: bytes are synced before their row commits, and the row commits before the
 /// response is sent. `PartUpload` describes the order.
@@ -17,13 +17,10 @@ package final class ObjectStore: Sendable {
 
     package static let migrations = StoreSchema.migrations
 
-    private let condition: StoreIdentity.Condition
     package let issuer: CredentialIssuer
     let configuration: ObjectStoreConfiguration
     let database: Database
-    /// The directory that belongs to the database.
-    let data: DirectoryEngine
-    let engine: any ObjectEngine
+    package let engine: any ObjectEngine
     package let clock: any WallClock
     let writes = WritesInFlight()
     let space: FreeSpace
@@ -32,75 +29,64 @@ package final class ObjectStore: Sendable {
     let work: StoreWork
 
     /// - Parameters:
-    ///   - directory: `DIR/store`; created if it does not exist.
+    ///   - engine: works for this store only.
     ///   - permit: `nil` = no file is removed by its age.
     package init(
-        directory: String, database: Database, keyring: Keyring, clock: any WallClock = SystemClock(),
+        engine: any ObjectEngine, database: Database, keyring: Keyring, clock: any WallClock = SystemClock(),
         permit: DeletionPermit? = nil, configuration: ObjectStoreConfiguration = ObjectStoreConfiguration()
     ) throws {
+        self.engine = engine
         self.database = database
         self.clock = clock
         self.configuration = configuration
         issuer = CredentialIssuer(keyring: keyring)
         threads = BlockThreads(memory: configuration.bufferBytes)
         buckets = try ConfiguredBuckets(configuration, at: clock.now(), in: database)
-        data = try DirectoryEngine(path: directory, directIO: configuration.directIO, calls: configuration.calls)
         space = FreeSpace(
             floor: configuration.minimumFreeBytes, clock: clock, isReserveReleased: { database.isReserveReleased }
-        ) { try configuration.freeBytes(directory) }
-        engine = configuration.engine(data)
-        work = StoreWork(data, engine, database)
-        condition = try StoreIdentity.advance(
-            directory: directory, folders: data.foldersDigest(), database: database)
+        ) { try engine.freeBytes() }
+        let start = EngineStart(database: database, factsWriter: FactsWriter()) { writtenAt in
+            guard let permit else { return false }
+            return try permit.corrected(writtenAt) < permit.now().subtracting(configuration.orphanAge)
+        }
+        work = try StoreWork(engine, start)
         // With a database of another generation, the row that decides about a file may be wrong.
         guard !isForeign else {
             work.stopRemovals()
             return
         }
-        if isReconciled {
-            work.reconciler.begin { writtenAt in
-                guard let permit else { return false }
-                return try permit.corrected(writtenAt) < permit.now().subtracting(configuration.orphanAge)
-            }
-        } else {
-            work.reconciler.beginForgettingDuplicates()
-        }
         work.removals.resume()
         work.discards.resume()
     }
 
-    /// Whether the database and the data directory have different generations: nothing is compared, removed or swept then.
-    package var isForeign: Bool { condition == .foreign }
+    /// Whether the database and the engine's files have different generations: nothing is compared, removed or swept then.
+    package var isForeign: Bool { work.upkeep.condition == .foreign }
 
     /// Whether files and rows are being compared since this start, because there was no clean stop before it.
-    package var isReconciled: Bool { condition == .unclean }
+    package var isReconciled: Bool { work.upkeep.condition == .unclean }
 
     /// The differences found so far between files and rows after an unclean shutdown.
-    package var reconciliation: StoreReconciliation { work.reconciler.found }
+    package var reconciliation: StoreReconciliation { work.upkeep.reconciliation }
 
-    /// The number of the 256 data folders that are not compared with the database yet; 0 also if no comparison is needed.
-    package var foldersToReconcile: Int { work.reconciler.foldersLeft }
+    /// The number of folders that are not compared with the database yet; 0 also if no comparison is needed.
+    package var foldersToReconcile: Int { work.upkeep.foldersToReconcile }
 
     /// Returns when all files were compared with the rows, or ``stopBackgroundWork()`` was called.
-    package func finishReconciliation() async { await work.reconciler.finish() }
+    package func finishReconciliation() async { await work.upkeep.finish() }
 
     /// Ends all work; called when no request is in progress any more, before the database is closed. If files and rows agree, that
-    /// is recorded, and the next start need not compare them. First all names and modes are made durable: after a power loss they
-    /// would be older than the record, which the folders' times do not show.
+    /// is recorded, and the next start need not compare them.
     package func close() {
         stopBackgroundWork()
         work.drain()
-        guard !isForeign, work.reconciler.isComplete, data.pending.isEmpty else { return }
-        // If any of this fails, the next start compares them.
-        guard (try? data.synchronize()) != nil, let digest = data.foldersDigest() else { return }
-        _ = try? database.writeBlocking(mayUseReserve: true) { try StoreRecords($0).setFoldersAtStop(digest) }
+        work.upkeep.recordCleanStop()
     }
 
     /// Whether a new upload may begin. If the free space is unknown, the disk's own errors will tell.
     package var hasSpaceForNewUpload: Bool { (try? space.hasSpaceForNewUpload()) ?? true }
 
-    /// The free bytes on the objects' disk; `nil` if that is unknown.
-    package var freeBytes: Int64? { try? space.free() }
+    /// The free bytes for objects; `nil` if that is unknown.
+    package var freeBytes: Int64? { (try? space.free()) ?? nil }
 
     /// The free bytes below which no new upload can begin; 0 = no floor.
     package var minimumFreeBytes: Int64 { space.floor }
@@ -158,7 +144,7 @@ package final class ObjectStore: Sendable {
     /// Stops all work except that of requests: the process will end soon, and the next one continues.
     package func stopBackgroundWork() {
         work.stopRemovals()
-        work.reconciler.stop()
+        work.upkeep.stop()
     }
 
     /// Returns the static key with an id; it does not prove that a request was signed with it.
@@ -194,16 +180,11 @@ package final class ObjectStore: Sendable {
         _ checks: BodyChecks, into sink: (any BodySink)?, share: BlockThreads.Share? = nil,
         permit: @escaping BodyPipeline.Permit = { try $0() }
     ) -> BodyPipeline {
-        BodyPipeline(checks, into: sink, threads: threads, share: share) { [space] write in
+        BodyPipeline(checks, into: sink, threads: engine.sinksMayBlock ? nil : threads, share: share) {
+            [space] write in
             try space.requireForBody()
             try permit(write)
         }
-    }
-
-    /// Returns the path of a finished object's bytes. The file never changes; once open it can be read to its end, even if the
-    /// object is removed.
-    package func path(of object: StoredObject) -> String {
-        data.path(of: object.fileID)
     }
 
     /// Opens the bytes of a finished object.

@@ -9,23 +9,17 @@ package struct ObjectStoreConfiguration: Sendable {
     /// The age at which a start removes a file of an upload in progress without a row; has to be longer than the longest upload
     /// session.
     package var orphanAge = Duration.days(30)
-    package var directIO = DirectIO.probe
     /// The free bytes in the store below which no upload can begin; those in progress continue down to
     /// ``minimumFreeBytesForBodies``. 0 = no floor.
     package var minimumFreeBytes: Int64 = 1 << 30
     /// The free bytes below which bodies are refused, also of uploads in progress.
     package var minimumFreeBytesForBodies: Int64 { FreeSpace.bodyFloor(of: minimumFreeBytes) }
-    /// Returns the number of free bytes at a path.
-    var freeBytes: @Sendable (String) throws -> Int64 = FreeSpace.available
     /// The memory for bodies that are being received, of all requests together, in bytes.
     package var bufferBytes: Int64 = 256 << 20
     /// The keys of operators' own tools; their ids differ.
     package var staticKeys: [StaticKey] = []
     /// The buckets that are prefixes of the store's own, with distinct names.
     package var buckets: [StoreBucket] = []
-    var calls = FileCalls()
-    /// Makes the engine that stores the bytes; tests replace the directory by another engine.
-    var engine: @Sendable (DirectoryEngine) -> any ObjectEngine = { $0 }
 
     package init() {}
 }
@@ -37,7 +31,6 @@ extension ObjectStoreConfiguration {
         let section = settings.section("object_store")
         minimumFreeBytes = section.integer(
             "min_free_bytes", default: minimumFreeBytes, in: 0...(1 << 50), unit: "bytes")
-        directIO = section.flag("direct_io", default: true) ? .probe : .off
         bufferBytes = section.integer(
             "max_buffer_bytes", default: bufferBytes, in: (4 << 20)...(1 << 40), unit: "bytes")
     }

@@ -1,5 +1,5 @@
 package import Basics
-import Database
+package import Database
 package import StoreProtocol
 
 /// The tables of ``StoreRecords``.
@@ -111,10 +111,10 @@ enum StoreSchema {
 }
 
 /// All SQL of the store.
-struct StoreRecords<C: ReadConnection> {
-    let connection: C
+package struct StoreRecords<C: ReadConnection> {
+    package let connection: C
 
-    init(_ connection: C) {
+    package init(_ connection: C) {
         self.connection = connection
     }
 

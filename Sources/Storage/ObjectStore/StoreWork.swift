@@ -1,16 +1,18 @@
+package import Basics
 import Database
 
 /// The work of a store apart from requests, on threads of its own.
 struct StoreWork: Sendable {
     let removals: FileRemovals
     let discards: Discards
-    let reconciler: Reconciler
-    let factsWriter = FactsWriter()
+    let factsWriter: FactsWriter
+    let upkeep: any EngineUpkeep
 
-    init(_ data: DirectoryEngine, _ engine: any ObjectEngine, _ database: Database) {
-        removals = FileRemovals(engine, database)
-        discards = Discards(database, removals)
-        reconciler = Reconciler(data, database, factsWriter)
+    init(_ engine: any ObjectEngine, _ start: EngineStart) throws {
+        upkeep = try engine.start(start)
+        factsWriter = start.factsWriter
+        removals = FileRemovals(engine, start.database)
+        discards = Discards(start.database, removals)
     }
 
     /// Begins no further removal of rows or files.
@@ -23,7 +25,25 @@ struct StoreWork: Sendable {
     func drain() {
         discards.drain()
         removals.drain()
-        reconciler.drain()
+        upkeep.drain()
         factsWriter.drain()
+    }
+}
+
+/// The threads that write facts and read the first bytes of files: syncing a new file takes a while, so several run in parallel;
+/// work on the same file is sequential.
+package final class FactsWriter: Sendable {
+    private let workers = (0..<4).map { Worker.serial("store.facts.\($0)") }
+
+    init() {}
+
+    /// Returns the worker for a file, which is always the same one.
+    package func worker(for fileID: String) -> Worker {
+        workers[Int(fileID.utf8.last ?? 0) % workers.count]
+    }
+
+    /// Returns when all work requested so far is done.
+    package func drain() {
+        for worker in workers { worker.drain() }
     }
 }

@@ -24,8 +24,8 @@ package struct ContentDigest {
     }
 }
 
-extension FileReader {
-    /// Returns the digest of a part of the file; `nil` if the file ends before it. It reads the part, so it must not be called on
+extension RangedBytes {
+    /// Returns the digest of a part of the bytes; `nil` if they end before it. It reads the part, so it must not be called on
     /// an event loop.
     package func digest(of range: Range<Int64>) throws -> ContentDigest? {
         var digest = ContentDigest()

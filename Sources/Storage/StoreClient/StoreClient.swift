@@ -29,28 +29,28 @@ package struct StoreClient: Sendable {
         self.clock = clock
     }
 
-    /// A piece of a file with the digests of its bytes.
+    /// A piece of a file, or of other bytes, with its digests.
     package struct Piece: Sendable {
-        package let file: FileReader
+        package let source: any RangedBytes
         package let range: Range<Int64>
         /// The MD5, 16 bytes.
         package let md5: [UInt8]
         package let crc64: UInt64
 
-        package init(file: FileReader, range: Range<Int64>, md5: [UInt8], crc64: UInt64) {
-            self.file = file
+        package init(of source: any RangedBytes, range: Range<Int64>, md5: [UInt8], crc64: UInt64) {
+            self.source = source
             self.range = range
             self.md5 = md5
             self.crc64 = crc64
         }
 
-        /// Reads the piece to compute its digests; `nil` if the file ends before it.
-        package init?(reading range: Range<Int64>, of file: FileReader) async throws {
+        /// Reads the piece to compute its digests; `nil` if the bytes end before it.
+        package init?(reading range: Range<Int64>, of source: any RangedBytes) async throws {
             let digests = try await Worker.disk.run {
-                try file.digest(of: range).map { (md5: $0.finalizedMD5(), crc64: $0.crc64) }
+                try source.digest(of: range).map { (md5: $0.finalizedMD5(), crc64: $0.crc64) }
             }
             guard let digests else { return nil }
-            self.init(file: file, range: range, md5: digests.md5, crc64: digests.crc64)
+            self.init(of: source, range: range, md5: digests.md5, crc64: digests.crc64)
         }
 
         fileprivate func fields(_ contentType: String = ContentType.unknown) -> HTTPFields {
@@ -75,7 +75,7 @@ package struct StoreClient: Sendable {
     ) async throws -> StorePart {
         let reply = try await send(
             "PUT", [("partNumber", String(number)), ("uploadId", multipartID)], fields: piece.fields(),
-            body: .file(piece.file, piece.range), sent: sent)
+            body: .ranged(piece.source, piece.range), sent: sent)
         return StorePart(
             number: number, size: Int64(piece.range.count), etag: try Self.checked(reply, crc64: piece.crc64),
             crc64: piece.crc64)
@@ -88,7 +88,7 @@ package struct StoreClient: Sendable {
         _ piece: Piece, contentType: String = ContentType.unknown, replaces: Bool = true,
         sent: @escaping @Sendable (Int) -> Void
     ) async throws -> String {
-        let body: HTTPRequest.Body = piece.range.isEmpty ? .bytes([]) : .file(piece.file, piece.range)
+        let body: HTTPRequest.Body = piece.range.isEmpty ? .bytes([]) : .ranged(piece.source, piece.range)
         return try Self.checked(
             try await send("PUT", [], fields: guarded(piece.fields(contentType), replaces), body: body, sent: sent),
             crc64: piece.crc64)

@@ -34,7 +34,7 @@ package struct Readoption: Sendable {
         }
         // First the upload, because its stored bytes are counted for its owner.
         try complete(UploadRecords(transaction))
-        try OfflineStore.adopt(stored, partSize: facts.partSize, in: transaction)
+        try ObjectStore.adopt(stored, partSize: facts.partSize, in: transaction)
         let objects = ObjectRecords(transaction)
         if try objects.object(uploadID: facts.uploadID) == nil {
             // A later deletion is recorded under the same id.
@@ -52,7 +52,7 @@ package struct Readoption: Sendable {
             } else {
                 inForce.state = .superseded
                 try records.update(inForce)
-                try OfflineStore.discard(uploadID: inForce.id, in: records.connection)
+                try ObjectStore.discard(uploadID: inForce.id, in: records.connection)
             }
         }
         if try records.attempt(attempt.id) == nil {

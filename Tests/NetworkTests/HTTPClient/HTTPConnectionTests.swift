@@ -90,14 +90,14 @@ import Testing
         let sent = Ended()
         let connection = HTTPConnection(HTTPConnection.Options(sendLimit: RateLimit(bytesPerSecond: 2_000_000)))
         let reply = try await connection.exchange(
-            HTTPRequest("PUT", "http://127.0.0.1:\(receiver.port)/x", body: .file(file, 100..<Int64(size)))
+            HTTPRequest("PUT", "http://127.0.0.1:\(receiver.port)/x", body: .ranged(file, 100..<Int64(size)))
         ) { sent.count($0) }
         #expect(reply.status == 204)
         #expect(receiver.requests.map(\.body) == [Array(bytes[100...])])
         #expect(sent.value == size - 100)
         await #expect(throws: TransferFailure.connection("the file became shorter while it was sent")) {
             try await connection.exchange(
-                HTTPRequest("PUT", "http://127.0.0.1:\(receiver.port)/x", body: .file(file, 0..<Int64(size) + 1)))
+                HTTPRequest("PUT", "http://127.0.0.1:\(receiver.port)/x", body: .ranged(file, 0..<Int64(size) + 1)))
         }
         #expect(receiver.requests.count == 1)
     }

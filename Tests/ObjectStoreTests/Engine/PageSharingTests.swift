@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import DirectoryEngine
 @testable import ObjectStore
 
 /// Direct and buffered writes of one file must not share a page, whatever the page size.
@@ -16,7 +17,7 @@ import Testing
         for (index, length) in lengths.enumerated() {
             let start = Int64(index) * partSize
             let tail = start + length / Int64(AlignedBlock.size) * Int64(AlignedBlock.size)
-            let isDirect = BodyPipeline.canWriteDirectly(at: start, alignment: alignment)
+            let isDirect = DirectoryEngine.canWriteDirectly(at: start, alignment: alignment)
             if tail > start {
                 let blocks = start / pageSize...(tail - 1) / pageSize
                 if isDirect { written.direct.formUnion(blocks) } else { written.buffered.formUnion(blocks) }

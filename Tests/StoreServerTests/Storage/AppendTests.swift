@@ -3,6 +3,7 @@ import Crypto
 import Foundation
 import Glibc
 import HTTPTypes
+import StoreTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -83,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func damagedBytesAreNotAppendedTo() throws {
+    @Test(.onDirectory) func damagedBytesAreNotAppendedTo() throws {
         let first = try append(content(1000), at: 0)
         try damage(first)
         let error = #expect(throws: CorruptedObject.self) { try begin(10, at: 1000) }
@@ -92,7 +93,7 @@ import Testing
         #expect(try store.files() == [first.fileID])
     }
 
-    @Test func aWholeObjectIsReadWithItsChecksumAndARangeIsNot() throws {
+    @Test(.onDirectory) func aWholeObjectIsReadWithItsChecksumAndARangeIsNot() throws {
         let object = try put(content(600_000))
         try damage(object)
         var count = 0
@@ -163,7 +164,7 @@ import Testing
     }
 
     /// The file may come back, with an administrator's help: what a client must not replace then is not replaced now.
-    @Test func conditionsSeeAnObjectWhoseFileIsMissing() throws {
+    @Test(.onDirectory) func conditionsSeeAnObjectWhoseFileIsMissing() throws {
         let first = try append(content(10), at: 0)
         let away = store.directory.appending(path: "away").path
         try store.restart { #expect(rename(store.path(first.fileID), away) == 0) }

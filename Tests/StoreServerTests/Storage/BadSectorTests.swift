@@ -1,20 +1,22 @@
 import Database
 import Glibc
+import StoreTesting
 import TestSupport
 import Testing
 
+@testable import DirectoryEngine
 @testable import ObjectStore
 
 /// Every errno of a disk that lost data means that only this object is corrupted.
-@Suite(.timeLimited) struct BadSectorTests {
+@Suite(.timeLimited, .onDirectory) struct BadSectorTests {
     private static let damage = [EIO, ENODATA, EILSEQ, EUCLEAN, EBADMSG]
     private let sectors = BadSectors()
     private let store: TestStore
 
     init() throws {
-        var configuration = ObjectStoreConfiguration()
-        configuration.calls = sectors.calls
-        store = try TestStore(configuration)
+        var files = DirectoryConfiguration()
+        files.calls = sectors.calls
+        store = try TestStore(files: files)
     }
 
     /// Puts an object of this size.

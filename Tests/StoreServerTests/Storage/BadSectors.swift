@@ -2,6 +2,7 @@ import Basics
 import Glibc
 import Synchronization
 
+@testable import DirectoryEngine
 @testable import ObjectStore
 
 /// A disk that cannot read some files any more.

@@ -8,24 +8,26 @@ import HTTPTestClient
 import HTTPTypes
 import Sockets
 import StoreServer
+import StoreTesting
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import DirectoryEngine
 @testable import ObjectStore
 @testable import StoreProtocol
 
 /// Bodies of several blocks, with and without the page cache.
-@Suite(.timeLimited) struct BodyPipelineTests {
+@Suite(.timeLimited, .onDirectory) struct BodyPipelineTests {
     private static let block = AlignedBlock.size
     /// Not a multiple of a block: the next part begins within one.
     private static let partSize = 2 * block + 4096
 
     private func store(_ directIO: DirectIO, _ calls: FileCalls = FileCalls()) throws -> TestStore {
-        var configuration = ObjectStoreConfiguration()
-        configuration.directIO = directIO
-        configuration.calls = calls
-        let store = try TestStore(configuration)
+        var files = DirectoryConfiguration()
+        files.directIO = directIO
+        files.calls = calls
+        let store = try TestStore(files: files)
         store.policy.decision.withLock { $0 = .allowed(partSize: Int64(Self.partSize), needsActivity: false) }
         return store
     }
@@ -47,7 +49,7 @@ import Testing
     @Test(arguments: [DirectIO.probe, .off], [0, 1, 4096, block - 1, block, block + 1, 5 * block, 5 * block + 7])
     func writesWhatItWasGiven(directIO: DirectIO, size: Int) throws {
         let store = try store(directIO)
-        let new = try store.store.data.create()
+        let new = try store.store.data.create(length: nil)
         store.store.data.keep(new.id)
         let sink = try store.store.data.receivePart(at: 4096, of: new.id)
         let pipeline = store.store.pipeline(BodyChecks(), into: sink)
@@ -151,7 +153,7 @@ import Testing
             return count
         }
         let store = try store(.off, calls)
-        let new = try store.store.data.create()
+        let new = try store.store.data.create(length: nil)
         let pipeline = store.store.pipeline(BodyChecks(), into: new.sink)
         try content(2 * Self.block).withUnsafeBytes { try pipeline.append($0) }
         try entered.waitForSignal()
@@ -169,7 +171,7 @@ import Testing
 
     @Test func asksBeforeEachWrite() throws {
         let store = try store(.probe)
-        let new = try store.store.data.create()
+        let new = try store.store.data.create(length: nil)
         let checks = Counter()
         let pipeline = store.store.pipeline(BodyChecks(), into: new.sink) { write in
             if checks.next() == 2 { throw WritesInFlight.Revoked() }

@@ -4,6 +4,7 @@ import Database
 import Dispatch
 import Foundation
 import HTTPTestClient
+import StoreTesting
 import Synchronization
 import TestSupport
 import Testing

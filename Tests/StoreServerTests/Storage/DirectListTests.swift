@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import Database
+import StoreTesting
 import TestSupport
 import Testing
 

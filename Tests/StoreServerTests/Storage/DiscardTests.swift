@@ -3,6 +3,7 @@ import Database
 import Dispatch
 import HTTPTestClient
 import StoreProtocol
+import StoreTesting
 import TestSupport
 import Testing
 

@@ -3,15 +3,17 @@ import Crypto
 import Database
 import Foundation
 import HTTPTypes
+import StoreTesting
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import DirectoryEngine
 @testable import ObjectStore
 @testable import StoreProtocol
 
 /// Copies of objects: two names of the same bytes, which go by themselves, whatever happens between two steps.
-@Suite(.timeLimited) struct DuplicateTests {
+@Suite(.timeLimited, .onDirectory) struct DuplicateTests {
     private static let key = StaticKey(
         id: "tools", secret: Secret("secret"), bucket: "bucket", prefix: "", access: .write)
 
@@ -272,12 +274,12 @@ import Testing
 
     @Test(arguments: [EMLINK, EPERM, EXDEV])
     func bytesAreCopiedWhereAFileCannotHaveTwoNames(error: Int32) throws {
-        var configuration = ObjectStoreConfiguration()
-        configuration.calls.link = { _, _ in
+        var files = DirectoryConfiguration()
+        files.calls.link = { _, _ in
             errno = error
             return -1
         }
-        let store = try TestStore(configuration, inMemory: true)
+        let store = try TestStore(files: files, inMemory: true)
         let first = try put(store, "1", content(3_000_000))
         let second = try copy(store, "1", to: "2")
         #expect(node(store.path(first.fileID)) != node(store.path(second.fileID)))

@@ -2,12 +2,14 @@ import Basics
 import Database
 import Foundation
 import HTTPTestClient
+import StoreTesting
 import TestSupport
 import Testing
 
+@testable import DirectoryEngine
 @testable import ObjectStore
 
-@Suite(.timeLimited) struct DurabilityTests {
+@Suite(.timeLimited, .onDirectory) struct DurabilityTests {
     private static let partSize = Int(TestStore.partSize)
 
     private func change(_ store: TestStore, _ sql: String) throws {
@@ -51,7 +53,7 @@ import Testing
         let client = store.client()
         _ = try client.put(content(10))
         let kept = try store.files()
-        let made = try (0..<4).map { _ in try store.store.data.create() }
+        let made = try (0..<4).map { _ in try store.store.data.create(length: nil) }
         defer { withExtendedLifetime(made) {} }
         let (young, old, fresh, finished) = (made[0].id, made[1].id, made[2].id, made[3].id)
         // Two files whose rows are gone, and one whose request never committed.
@@ -89,7 +91,7 @@ import Testing
         let store = try TestStore()
         _ = try store.client().put(content(10))
         // The commit succeeded, but the files were not removed.
-        try store.database.writeBlocking { try OfflineStore.discard(uploadID: "upload-1", in: $0) }
+        try store.database.writeBlocking { try ObjectStore.discard(uploadID: "upload-1", in: $0) }
         #expect(try store.files().count == 1)
         try store.restart()
         #expect(try store.files().isEmpty)
@@ -234,7 +236,7 @@ import Testing
     @Test func touchesNothingBesideAnotherDatabase() throws {
         let store = try TestStore()
         _ = try store.client().put(content(10))
-        let new = try store.store.data.create()
+        let new = try store.store.data.create(length: nil)
         defer { withExtendedLifetime(new) {} }
         let orphan = new.id
         let past = Date(timeIntervalSince1970: TimeInterval(store.clock.now().seconds - 31 * 86_400))

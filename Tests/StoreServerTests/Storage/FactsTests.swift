@@ -1,14 +1,16 @@
 import Basics
 import Database
 import Foundation
+import StoreTesting
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import DirectoryEngine
 @testable import ObjectStore
 
 /// The facts beside a completed upload's file, and the removals that they prevent.
-@Suite(.timeLimited) struct FactsTests {
+@Suite(.timeLimited, .onDirectory) struct FactsTests {
     let store: TestStore
 
     init() throws {
@@ -103,12 +105,12 @@ import Testing
     /// before they are durable.
     @Test func thoseOfAnEarlierProcessAreMadeDurable() async throws {
         let synced = Lock<[String]>([])
-        var configuration = ObjectStoreConfiguration()
-        configuration.calls.synchronizeFolder = { (path) throws(PrivateFile.Failure) in
+        var files = DirectoryConfiguration()
+        files.calls.synchronizeFolder = { (path) throws(PrivateFile.Failure) in
             synced.withLock { $0.append(path) }
             try PrivateFile.synchronizeFolder(path)
         }
-        let store = try TestStore(configuration, inMemory: true)
+        let store = try TestStore(files: files, inMemory: true)
         _ = try store.client().put(content(10))
         let fileID = try #require(try store.files().first)
         let path = store.store.data.factsPath(of: fileID)
@@ -119,12 +121,12 @@ import Testing
     }
 
     @Test func unsyncedFactsAreNotAcknowledged() async throws {
-        var configuration = ObjectStoreConfiguration()
-        configuration.calls.synchronizeFolder = { (_) throws(PrivateFile.Failure) in
+        var files = DirectoryConfiguration()
+        files.calls.synchronizeFolder = { (_) throws(PrivateFile.Failure) in
             errno = EIO
             throw PrivateFile.Failure.last()
         }
-        let store = try TestStore(configuration, inMemory: true)
+        let store = try TestStore(files: files, inMemory: true)
         _ = try store.client().put(content(10))
         let fileID = try #require(try store.files().first)
         try Data("facts".utf8).write(to: URL(filePath: store.store.data.factsPath(of: fileID)))

@@ -1,10 +1,12 @@
 import Basics
 import Foundation
 import HTTPTestClient
+import StoreTesting
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import DirectoryEngine
 @testable import ObjectStore
 @testable import StoreProtocol
 
@@ -32,19 +34,20 @@ import Testing
     }
 
     @Test func asksTheFileSystem() throws {
-        let available = try FreeSpace.available(at: "/tmp")
+        let available = try DirectoryConfiguration.available(at: "/tmp")
         let attributes = try FileManager.default.attributesOfFileSystem(forPath: "/tmp")
         let total = try #require(attributes[.systemSize] as? NSNumber).int64Value
         #expect((1..<total).contains(available))
-        #expect(throws: StorageFailure.missing) { try FreeSpace.available(at: "/nowhere") }
+        #expect(throws: StorageFailure.missing) { try DirectoryConfiguration.available(at: "/nowhere") }
     }
 
-    @Test func refusesNewUploadsAndGoesOnWithOthers() throws {
+    @Test(.onDirectory) func refusesNewUploadsAndGoesOnWithOthers() throws {
         var configuration = ObjectStoreConfiguration()
         let free = Lock<Int64>(10)
         configuration.minimumFreeBytes = 10
-        configuration.freeBytes = { _ in free.withLock { $0 } }
-        let store = try TestStore(configuration)
+        var files = DirectoryConfiguration()
+        files.freeBytes = { _ in free.withLock { $0 } }
+        let store = try TestStore(configuration, files: files)
         let client = store.client()
         let id = try client.initiate()
         free.withLock { $0 = 9 }

@@ -4,6 +4,7 @@ import Crypto
 import Dispatch
 import Foundation
 import HTTPTestClient
+import StoreTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -115,7 +116,7 @@ import Testing
         try file.close()
     }
 
-    @Test func answersTheSamePartFromItsRow() throws {
+    @Test(.onDirectory) func answersTheSamePartFromItsRow() throws {
         let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()

@@ -3,9 +3,11 @@ import Crypto
 import Database
 import HTTPTestClient
 import StoreServer
+import StoreTesting
 import TestSupport
 import Testing
 
+@testable import DirectoryEngine
 @testable import ObjectStore
 @testable import StoreProtocol
 
@@ -44,7 +46,7 @@ import Testing
         #expect(try client.get() == Array("abcdefg".utf8))
     }
 
-    @Test(arguments: ["PUT", "DELETE"])
+    @Test(.onDirectory, arguments: ["PUT", "DELETE"])
     func readsWhatIsThereOnceTheFileItLookedForIsGone(method: String) throws {
         let store = try TestStore(inMemory: true)
         let client = store.client()
@@ -74,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatIsGoneFromUnderItsObjectIsMissing() throws {
+    @Test(.onDirectory) func aFileThatIsGoneFromUnderItsObjectIsMissing() throws {
         let store = try TestStore(inMemory: true)
         let client = store.client()
         _ = try client.put(content(100))

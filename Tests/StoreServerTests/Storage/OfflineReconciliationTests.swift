@@ -1,14 +1,16 @@
 import Basics
 import Database
 import Foundation
+import StoreTesting
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import DirectoryEngine
 @testable import ObjectStore
 
 /// A store beside a database that is older than its files, as after a restore.
-@Suite(.timeLimited) struct OfflineReconciliationTests {
+@Suite(.timeLimited, .onDirectory) struct OfflineReconciliationTests {
     private func offline(_ store: TestStore) -> OfflineStore { OfflineStore(directory: store.store.data.path) }
 
     private func change(_ store: TestStore, _ sql: String) throws {
@@ -41,7 +43,7 @@ import Testing
         let store = try TestStore(inMemory: true)
         _ = try store.client().put(content(10))
         let fileID = try #require(try store.files().first)
-        let unfinished = try store.store.data.create()
+        let unfinished = try store.store.data.create(length: nil)
         defer { withExtendedLifetime(unfinished) {} }
         try store.restart {
             chmod(store.path(fileID), 0o200)

@@ -2,6 +2,7 @@ import Basics
 import Database
 import HTTPTestClient
 import StoreProtocol
+import StoreTesting
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import Database
 import Foundation
 import HTTPTestClient
 import StoreServer
+import StoreTesting
 import Synchronization
 import TestSupport
 import Testing

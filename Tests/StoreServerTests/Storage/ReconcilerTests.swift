@@ -3,14 +3,16 @@ import Crypto
 import Database
 import Foundation
 import HTTPTestClient
+import StoreTesting
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import DirectoryEngine
 @testable import ObjectStore
 
 /// The reconciliation of files and rows at a start, also while requests are served.
-@Suite(.timeLimited) struct ReconcilerTests {
+@Suite(.timeLimited, .onDirectory) struct ReconcilerTests {
     private func change(_ store: TestStore, _ sql: String) throws {
         try store.database.writeBlocking { _ = try $0.execute(sql) }
     }
@@ -63,7 +65,7 @@ import Testing
 
     @Test func aStopThatLeavesAFileBehindIsNotClean() throws {
         let store = try TestStore(inMemory: true)
-        let new = try store.store.data.create()
+        let new = try store.store.data.create(length: nil)
         defer { withExtendedLifetime(new) {} }
         try store.restart(isClean: true)
         #expect(store.store.reconciliation == StoreReconciliation(removed: 1))
@@ -72,7 +74,7 @@ import Testing
     @Test func aStopWhileItIsComparedIsNotClean() throws {
         let store = try TestStore(inMemory: true)
         let path = try orphan(in: store)
-        let reconciler = store.store.work.reconciler
+        let reconciler = store.store.reconciler
         reconciler.stop()
         reconciler.begin { [clock = store.clock] in $0 < clock.now() }
         reconciler.drain()
@@ -85,10 +87,10 @@ import Testing
 
     @Test func aFileOfARequestThatIsUnderWayStays() throws {
         let store = try TestStore(inMemory: true)
-        let new = try store.store.data.create()
+        let new = try store.store.data.create(length: nil)
         let removedPath = try orphan(in: store)
-        store.store.work.reconciler.begin { [clock = store.clock] in $0 < clock.now() }
-        store.store.work.reconciler.drain()
+        store.store.reconciler.begin { [clock = store.clock] in $0 < clock.now() }
+        store.store.reconciler.drain()
         #expect(FileManager.default.fileExists(atPath: store.path(new.id)))
         #expect(!FileManager.default.fileExists(atPath: removedPath))
         new.abandon()
@@ -112,8 +114,8 @@ import Testing
             }
         }
         for _ in 0..<20 {
-            store.store.work.reconciler.begin { [clock = store.clock] in $0 < clock.now() }
-            store.store.work.reconciler.drain()
+            store.store.reconciler.begin { [clock = store.clock] in $0 < clock.now() }
+            store.store.reconciler.drain()
         }
         done.withLock { $0 = true }
         for thread in threads { try thread.join() }

@@ -1,14 +1,16 @@
 import Basics
 import Database
 import Foundation
+import StoreTesting
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import DirectoryEngine
 @testable import ObjectStore
 
 /// The changes that have to be durable before the database forgets a removal, or records a clean stop.
-@Suite(.timeLimited) struct RemovalDurabilityTests {
+@Suite(.timeLimited, .onDirectory) struct RemovalDurabilityTests {
     /// The syncs of a store, which can fail.
     private final class Syncs: Sendable {
         private struct State {
@@ -39,8 +41,8 @@ import Testing
             throw .last()
         }
 
-        var configuration: ObjectStoreConfiguration {
-            var configuration = ObjectStoreConfiguration()
+        var configuration: DirectoryConfiguration {
+            var configuration = DirectoryConfiguration()
             configuration.calls.synchronizeFolder = { (path) throws(PrivateFile.Failure) in
                 try self.requireWorking { $0.folders.append(path) }
                 try PrivateFile.synchronizeFolder(path)
@@ -65,8 +67,8 @@ import Testing
     }
 
     @Test func aRemovalIsForgottenOnceItsFoldersAreSynced() async throws {
-        let store = try TestStore(syncs.configuration, inMemory: true)
-        let new = try store.store.data.create()
+        let store = try TestStore(files: syncs.configuration, inMemory: true)
+        let new = try store.store.data.create(length: nil)
         defer { withExtendedLifetime(new) {} }
         syncs.fail(true)
         try remove([new.id], from: store)
@@ -83,8 +85,8 @@ import Testing
     }
 
     @Test func manyRemovalsAreSyncedTogether() throws {
-        let store = try TestStore(syncs.configuration, inMemory: true)
-        let made = try (0..<100).map { _ in try store.store.data.create() }
+        let store = try TestStore(files: syncs.configuration, inMemory: true)
+        let made = try (0..<100).map { _ in try store.store.data.create(length: nil) }
         defer { withExtendedLifetime(made) {} }
         syncs.fail(false)
         try remove(made.map(\.id), from: store)
@@ -94,7 +96,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func aStopIsCleanOnlyIfEverythingIsSynced(isFailing: Bool) throws {
-        let store = try TestStore(syncs.configuration, inMemory: true)
+        let store = try TestStore(files: syncs.configuration, inMemory: true)
         _ = try store.client().put(content(10))
         let path = try #require(try store.files().first.map(store.path))
         syncs.fail(isFailing)

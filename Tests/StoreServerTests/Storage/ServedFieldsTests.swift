@@ -1,6 +1,7 @@
 import Basics
 import Database
 import HTTPTestClient
+import StoreTesting
 import TestSupport
 import Testing
 

@@ -5,9 +5,11 @@ import Foundation
 import HTTPTestClient
 import HTTPTypes
 import StoreProtocol
+import StoreTesting
 import Synchronization
 import TestSupport
 
+@testable import DirectoryEngine
 @testable import ObjectStore
 @testable import StoreServer
 
@@ -43,20 +45,30 @@ final class TestStore {
     private(set) var store: ObjectStore
     private(set) var server: ObjectStoreServer
     private let configuration: ObjectStoreConfiguration
+    private let directorySettings: DirectoryConfiguration
+    /// The engine, which survives restarts if its files are not in a directory.
+    private let engine: (any ObjectEngine)?
     private let configure: (inout StoreServerConfiguration) -> Void
 
     var directory: URL { folder.url }
 
-    /// - Parameter inMemory: as for ``TestFolder``.
+    /// - Parameters:
+    ///   - inMemory: as for ``TestFolder``.
+    ///   - engine: `nil` = that of all tests.
     init(
-        _ configuration: ObjectStoreConfiguration = .init(), inMemory: Bool = false,
+        _ configuration: ObjectStoreConfiguration = .init(), files: DirectoryConfiguration = .init(),
+        inMemory: Bool = false, engine: (any ObjectEngine)? = nil,
         configure: @escaping (inout StoreServerConfiguration) -> Void = { _ in }
     ) throws {
         self.configuration = configuration
+        directorySettings = files
         self.configure = configure
         folder = try TestFolder(inMemory: inMemory)
         database = try Database(path: folder.path + "/db", migrations: ObjectStore.migrations)
-        store = try Self.open(folder.url, database, clock, configuration)
+        let path = folder.path + "/store"
+        let engine = try engine ?? TestEngine.make(path, files)
+        self.engine = engine is DirectoryEngine ? nil : engine
+        store = try Self.open(engine, database, clock, configuration)
         server = try Self.serve(store, policy, configure)
     }
 
@@ -83,7 +95,8 @@ final class TestStore {
         store.work.discards.drain()
         store.work.removals.drain()
         try between()
-        store = try Self.open(directory, database, clock, configuration)
+        let engine = try engine ?? TestEngine.make(directory.appending(path: "store").path, directorySettings)
+        store = try Self.open(engine, database, clock, configuration)
         server = try Self.serve(store, policy, configure)
     }
 
@@ -110,6 +123,8 @@ final class TestStore {
     func files() throws -> [String] {
         store.work.discards.drain()
         store.work.removals.drain()
+        if let memory = engine as? MemoryEngine { return memory.files.withLock { Array($0.keys) } }
+        if let delayed = engine as? DelayedEngine { return delayed.base.files.withLock { Array($0.keys) } }
         return try DirectoryEngine.folders.flatMap { try store.data.files(inFolder: $0).map(\.fileID) }
     }
 
@@ -118,13 +133,14 @@ final class TestStore {
     }
 
     private static func open(
-        _ directory: URL, _ database: Database, _ clock: ManualClock, _ configuration: ObjectStoreConfiguration
+        _ engine: any ObjectEngine, _ database: Database, _ clock: ManualClock,
+        _ configuration: ObjectStoreConfiguration
     ) throws -> ObjectStore {
         let store = try ObjectStore(
-            directory: directory.appending(path: "store").path, database: database,
+            engine: engine, database: database,
             keyring: Keyring(root: Secret([UInt8](repeating: 1, count: 32))), clock: clock,
             permit: ClockGuard(clock: clock).permit(), configuration: configuration)
-        store.work.reconciler.drain()
+        store.work.upkeep.drain()
         store.work.factsWriter.drain()
         return store
     }
@@ -137,5 +153,12 @@ final class TestStore {
         return try ObjectStoreServer(
             address: PeerAddress(host: "127.0.0.1", port: 0), store: store, policy: policy, configuration: configuration
         )
+    }
+}
+
+extension ObjectStore {
+    var reconciler: Reconciler {
+        guard let upkeep = work.upkeep as? DirectoryUpkeep else { preconditionFailure("the test is for the directory") }
+        return upkeep.reconciler
     }
 }

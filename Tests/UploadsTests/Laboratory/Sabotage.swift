@@ -4,7 +4,9 @@ import Database
 import Foundation
 import GatewayTesting
 import Proto
+import StoreTesting
 
+@testable import DirectoryEngine
 @testable import ObjectStore
 
 /// A deliberate violation of a rule by either side, which the laboratory has to detect.

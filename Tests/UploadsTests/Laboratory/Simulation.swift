@@ -1,8 +1,10 @@
 import Basics
 import DeviceClient
 import Proto
+import StoreTesting
 import TestSupport
 
+@testable import DirectoryEngine
 @testable import ObjectStore
 @testable import Uploads
 

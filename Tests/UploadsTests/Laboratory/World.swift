@@ -3,7 +3,9 @@ import Basics
 import Database
 import Foundation
 import GatewayTesting
+import StoreTesting
 
+@testable import DirectoryEngine
 @testable import ObjectStore
 @testable import Uploads
 
@@ -26,7 +28,7 @@ final class World {
     /// - Parameter isTight: whether a device's quota allows little more than its file.
     init(isTight: Bool) throws {
         self.isTight = isTight
-        scene = try Scene(store: Self.storeConfiguration)
+        scene = try Scene(files: Self.files)
         store = scene.store
         var configuration = UploadsConfiguration()
         configuration.partSize = Self.partSize
@@ -41,18 +43,18 @@ final class World {
         self.configuration = configuration
     }
 
-    private static var storeConfiguration: ObjectStoreConfiguration {
-        var configuration = ObjectStoreConfiguration()
-        configuration.directIO = .off
-        return configuration
+    private static var files: DirectoryConfiguration {
+        var files = DirectoryConfiguration()
+        files.directIO = .off
+        return files
     }
 
     /// Replaces the store by that of a new process.
     func restart() throws {
         store = try ObjectStore(
             directory: scene.directory.appending(path: "store").path, database: scene.database,
-            keyring: Scene.keyring, clock: scene.clock, configuration: Self.storeConfiguration)
-        store.work.reconciler.drain()
+            keyring: Scene.keyring, clock: scene.clock, files: Self.files)
+        store.work.upkeep.drain()
     }
 
     func device() throws -> Caller {

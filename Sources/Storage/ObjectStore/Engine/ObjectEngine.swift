@@ -1,17 +1,33 @@
-import Database
+package import Basics
+package import Database
 
 /// Stores bytes under file ids. Rows determine their meaning, and which of them are valid.
 ///
 /// An id is used for one file only. Methods may be called from any thread, and may block. Failures are `StorageFailure`: `missing`
 /// if a file does not exist.
-protocol ObjectEngine: AnyObject, Sendable {
+package protocol ObjectEngine: AnyObject, Sendable {
+    /// Whether the parts of a multipart upload can have places in its file, so that Complete moves no bytes. Otherwise each part has a
+    /// file of its own.
+    var hasPlaces: Bool { get }
+    /// Whether a sink may wait longer than a disk takes, e.g. for a network. Each body is then passed on by its own thread, in pieces
+    /// as they arrive, and nothing that others need is held meanwhile.
+    var sinksMayBlock: Bool { get }
+    /// The free bytes; `nil` = no limit is known.
+    func freeBytes() throws -> Int64?
+
+    /// Begins to work for a store. Called once, before all others.
+    func start(_ start: EngineStart) throws -> any EngineUpkeep
+
     /// Makes a new file, for an object from a single PUT or for a part that is not written at its place.
-    func create() throws -> NewFile
+    ///
+    /// - Parameter length: the number of bytes that its sink gets; `nil` = unknown.
+    func create(length: Int64?) throws -> NewFile
     /// Makes a new file for a multipart upload; it survives a power loss once this returns.
     func createMultipart() throws -> NewFile
     /// Returns a new file with the bytes of another, by a hard link if the file system can create one. It is durable on return.
     func duplicate(_ fileID: String) throws -> NewFile
-    /// Returns a sink that writes a part at its place in the file of its multipart upload, from `position` on.
+    /// Returns a sink that writes a part at its place in the file of its multipart upload, from `position` on. Only of an engine with
+    /// places.
     func receivePart(at position: Int64, of fileID: String) throws -> any BodySink
     /// Makes the file of a multipart upload contain `parts`, one after the other, and nothing else, durably. May be repeated.
     func complete(_ fileID: String, _ parts: [EnginePart]) throws
@@ -40,23 +56,68 @@ protocol ObjectEngine: AnyObject, Sendable {
     func facts(of fileID: String) -> [UInt8]?
 }
 
-/// A part of a multipart upload's object.
-struct EnginePart: Sendable, Equatable {
-    let number: Int
-    /// The size in bytes.
-    let size: Int64
-    /// The part's own file; `nil` if it is at its place.
-    let fileID: String?
+/// The surroundings of an engine at the start of its store.
+package struct EngineStart: Sendable {
+    package let database: Database
+    /// The threads that write facts.
+    package let factsWriter: FactsWriter
+    /// Returns whether a file of an upload in progress without a row is removed, by the time of its last write.
+    package let isOrphan: @Sendable (_ writtenAt: UnixTime) throws -> Bool
 }
 
-/// Receives the bytes of one body, in order. Used by one thread at a time.
-protocol BodySink: AnyObject, Sendable {
-    /// Receives ``AlignedBlock/size`` bytes in memory that is aligned for direct writes.
-    func append(block: UnsafeRawBufferPointer) throws
-    /// Receives the end of the body, which fills no block. No block follows.
-    func append(end: UnsafeRawBufferPointer) throws
+/// The relation of an engine's files and a database at a start.
+package enum EngineCondition: Sendable {
+    /// They do not belong together; nothing was changed, and nothing is removed.
+    case foreign
+    /// They belong together, and have to be compared.
+    case unclean
+    /// They belong together, and neither has changed since the previous process stopped.
+    case clean
+}
+
+/// The work of an engine apart from requests: it compares files and rows after an unclean shutdown.
+package protocol EngineUpkeep: AnyObject, Sendable {
+    var condition: EngineCondition { get }
+    /// The differences between files and rows found so far.
+    var reconciliation: StoreReconciliation { get }
+    /// The number of folders that are not compared yet.
+    var foldersToReconcile: Int { get }
+    /// Returns when everything was compared, or the work was stopped.
+    func finish() async
+    /// Stops soon; the next start begins again.
+    func stop()
+    /// Returns when no thread works here any more.
+    func drain()
+    /// Records in the database that the next start need not compare, if files and rows agree. Called after all work has ended.
+    func recordCleanStop()
+}
+
+/// A part of a multipart upload's object.
+package struct EnginePart: Sendable, Equatable {
+    package let number: Int
+    /// The size in bytes.
+    package let size: Int64
+    /// The part's own file; `nil` if it is at its place.
+    package let fileID: String?
+}
+
+/// Receives the bytes of one body, in order. Used by one thread at a time, except for ``cancel()``.
+package protocol BodySink: AnyObject, Sendable {
+    /// Receives the next bytes. The last ones come after the body's digests were compared with those in the request: a sink that has not
+    /// got all bytes of its length must not make them an object.
+    ///
+    /// - Parameter piece: ``AlignedBlock/size`` bytes in memory that is aligned for direct writes, and fewer only at the end; for an engine
+    ///   whose sinks may block, at most ``BodyPipeline/pieceSize`` bytes.
+    func append(_ piece: UnsafeRawBufferPointer) throws
     /// Makes the bytes durable. Nothing follows; a failure is final.
     func finish() throws
+    /// Ends the body. May be called from any thread, while another one waits here: that call fails at once.
+    func cancel()
+}
+
+extension BodySink {
+    /// For sinks that do not wait.
+    package func cancel() {}
 }
 
 /// The bytes of an open file, readable to the end even if the file is removed. Used by one thread at a time.
@@ -79,7 +140,9 @@ package protocol StoredBytes: AnyObject, Sendable {
     func readPassing(into buffer: UnsafeMutableRawBufferPointer, at position: Int64) throws -> Int
 
     /// Transfers a descriptor for sending to the caller, who closes it. Nothing is read afterwards.
-    func takeDescriptor() -> Int32
+    ///
+    /// - Returns: `nil` if the bytes are not in a local file: they have to be read.
+    func takeDescriptor() -> Int32?
 }
 
 /// A new data file without a row: it either gets a row, or is removed.
@@ -87,13 +150,13 @@ package protocol StoredBytes: AnyObject, Sendable {
 /// After a commit that failed because of the disk, it is unknown until the next start whether the row exists, and whether the row
 /// of the replaced object is gone. So the file stays if the outcome is unknown; the start keeps or removes it according to the
 /// database.
-final class NewFile {
-    let id: String
-    let sink: any BodySink
+package final class NewFile {
+    package let id: String
+    package let sink: any BodySink
     private let engine: any ObjectEngine
     private var isPending = true
 
-    init(_ id: String, _ sink: any BodySink, in engine: any ObjectEngine) {
+    package init(_ id: String, _ sink: any BodySink, in engine: any ObjectEngine) {
         self.id = id
         self.sink = sink
         self.engine = engine
@@ -104,7 +167,7 @@ final class NewFile {
     }
 
     /// Runs `write`, which returns when a row of the file is on disk.
-    func commit<T>(_ write: () throws -> T) throws -> T {
+    package func commit<T>(_ write: () throws -> T) throws -> T {
         do {
             let value = try write()
             isPending = false

@@ -2,7 +2,7 @@ import Database
 import Glibc
 
 /// The failure of an operation on a file of the store.
-enum StorageFailure: Error, Equatable, CustomStringConvertible {
+package enum StorageFailure: Error, Equatable, CustomStringConvertible {
     /// There is no space: on the disk, in a quota, or below the file system's limit of one file.
     case full
     /// The file is not there.
@@ -11,7 +11,7 @@ enum StorageFailure: Error, Equatable, CustomStringConvertible {
     case unreadable(errno: Int32)
     case other(errno: Int32)
 
-    var description: String {
+    package var description: String {
         switch self {
         case .full: "the disk is full"
         case .missing: "the file is missing"
@@ -21,9 +21,9 @@ enum StorageFailure: Error, Equatable, CustomStringConvertible {
     }
 
     /// The failure of a call that changes something, from its `errno`.
-    static func last() -> StorageFailure { StorageFailure(errno: errno) }
+    package static func last() -> StorageFailure { StorageFailure(errno: errno) }
 
-    init(errno code: Int32) {
+    package init(errno code: Int32) {
         switch code {
         case ENOSPC, EDQUOT, EFBIG: self = .full
         case ENOENT: self = .missing
@@ -35,7 +35,7 @@ enum StorageFailure: Error, Equatable, CustomStringConvertible {
     ///
     /// A sector that cannot be read is EIO through the page cache, and ENODATA without it (`blk_status_to_errno` of
     /// BLK_STS_MEDIUM); wrong protection information is EILSEQ; metadata that a file system finds damaged is EUCLEAN or EBADMSG.
-    static func lastOfReading() -> StorageFailure {
+    package static func lastOfReading() -> StorageFailure {
         switch errno {
         case let code where [EIO, ENODATA, EILSEQ, EUCLEAN, EBADMSG].contains(code): .unreadable(errno: code)
         default: last()

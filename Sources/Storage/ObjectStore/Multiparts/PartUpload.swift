@@ -55,16 +55,17 @@ package final class PartUpload {
         var sink: (any BodySink)?
         if let earlier = start.earlier, checks.contentMD5 == earlier.md5, length == earlier.size {
             destination = .nowhere
-        } else if start.earlier == nil, claim.ownsPlace, multipart.hasPlaces {
+        } else if start.earlier == nil, claim.ownsPlace, multipart.hasPlaces, store.engine.hasPlaces {
             let position = Int64(number - 1) * multipart.partSize
             sink = try store.engine.receivePart(at: position, of: multipart.fileID)
             destination = .place
         } else {
-            let new = try store.engine.create()
+            let new = try store.engine.create(length: length)
             sink = new.sink
             destination = .ownFile(new)
         }
         body = store.pipeline(checks, into: sink, share: share) { try claim.holding($0) }
+        if let sink, store.engine.sinksMayBlock { claim.onRevoke { sink.cancel() } }
     }
 
     deinit {
@@ -86,8 +87,9 @@ package final class PartUpload {
     package func finish() throws -> PartRecord {
         defer { abandon() }
         if let failure { throw failure }
-        // Before holding the claim, since each write holds it on its own.
+        // Before holding the claim, since each write holds it on its own, and a sink may wait for long.
         let stored = try body.finish()
+        if case .ownFile = destination { try body.synchronizeAndClose() }
         let committed = try start.claim.holding {
             try start.claim.committing { isReplaced in
                 // Nothing else makes a row of the part: others that write it share the claim's state.
@@ -97,7 +99,6 @@ package final class PartUpload {
                     try body.synchronizeAndClose()
                     return try commit(stored, fileID: nil)
                 case .ownFile(let new):
-                    try body.synchronizeAndClose()
                     let part = try new.commit { try commit(stored, fileID: new.id) }
                     store.engine.keep(new.id)
                     return part

@@ -24,6 +24,7 @@ package final class WritesInFlight: Sendable {
         fileprivate let part: Part
         private let generation: UInt64
         private let isRevoked = Lock(false)
+        private let revocation = Lock<@Sendable () -> Void>({})
 
         fileprivate init(part: Part, generation: UInt64, ownsPlace: Bool) {
             self.part = part
@@ -37,6 +38,12 @@ package final class WritesInFlight: Sendable {
                 if isRevoked { throw Revoked() }
                 return try body()
             }
+        }
+
+        /// Has `body` end the writer's waiting if the claim is revoked; called at once if it was.
+        func onRevoke(_ body: @escaping @Sendable () -> Void) {
+            revocation.withLock { $0 = body }
+            if isRevoked.withLock({ $0 }) { body() }
         }
 
         /// Runs `body`, for one writer of the part at a time.
@@ -54,6 +61,7 @@ package final class WritesInFlight: Sendable {
 
         fileprivate func revoke() {
             isRevoked.withLock { $0 = true }
+            revocation.withLock { $0 }()
         }
     }
 

@@ -28,7 +28,7 @@ package final class ObjectPut {
         self.permit = permit
         self.header = header
         let share = try store.share(length: length, for: permit.owner)
-        new = try store.engine.create()
+        new = try store.engine.create(length: length)
         activityIsDue = permit.recordsActivity
         body = store.pipeline(checks, into: new.sink, share: share)
     }

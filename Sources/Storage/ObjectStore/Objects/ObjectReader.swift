@@ -40,7 +40,9 @@ package final class ObjectReader: @unchecked Sendable {  // used by one thread a
     }
 
     /// Transfers the file's descriptor to the caller, who closes it. Nothing is read afterwards, and so nothing compared.
-    package func takeDescriptor() -> Int32 { bytes.takeDescriptor() }
+    ///
+    /// - Returns: `nil` if the bytes have to be read.
+    package func takeDescriptor() -> Int32? { bytes.takeDescriptor() }
 }
 
 extension ObjectStore {

@@ -1,5 +1,5 @@
 import Basics
-import Database
+package import Database
 import StoreProtocol
 
 private let objectColumns = """
@@ -79,7 +79,7 @@ extension StoreRecords {
     }
 
     /// Takes over an object whose file is at its place, whatever its rows contain.
-    func adopt(_ object: StoredObject, partSize: Int64) throws where C == Connection {
+    package func adopt(_ object: StoredObject, partSize: Int64) throws where C == Connection {
         try removed([object.fileID])
         guard try storedFile(object.fileID) == nil else {
             try markLost(object.fileID, false)
@@ -124,7 +124,7 @@ extension StoreRecords {
             fileID, limit, row: Self.file)
     }
 
-    func storedFile(_ fileID: String) throws -> StoredFile? {
+    package func storedFile(_ fileID: String) throws -> StoredFile? {
         try connection.first(
             "SELECT file_id, size, crc64 FROM store_objects WHERE file_id = $1", fileID, row: Self.file)
     }
@@ -154,7 +154,7 @@ extension StoreRecords {
     }
 
     /// Deletes the store's whole state of an upload, or marks the part beyond one transaction's limit.
-    func discardAll(uploadID: String) throws -> DiscardedRows where C == Connection {
+    package func discardAll(uploadID: String) throws -> DiscardedRows where C == Connection {
         var result = try deleteObject(uploadID: uploadID)
         let others = try discard(.others(uploadID: uploadID), limit: Discards.inline)
         result.files += others.files

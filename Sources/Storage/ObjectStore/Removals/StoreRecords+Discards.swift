@@ -62,9 +62,9 @@ enum MultipartSelection: Sendable, Equatable {
 }
 
 /// The result of one transaction's deletions.
-struct DiscardedRows {
+package struct DiscardedRows {
     /// Files that have no row any more.
-    var files: [String] = []
+    package var files: [String] = []
     /// The number of deleted multipart uploads and parts.
     var rows = 0
     /// Whether no row is left.

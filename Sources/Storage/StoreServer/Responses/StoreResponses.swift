@@ -129,9 +129,12 @@ struct StoreResponses {
         fields = marked(fields)
         let length = Int64(sent.range.count)
         if isHead { return HTTPResponse(status: sent.status, fields: fields, body: .omitted(length: length)) }
-        let file = HTTPFile(owning: try store.open(object).takeDescriptor())
-        return HTTPResponse(
-            status: sent.status, fields: fields, body: .file(file, offset: sent.range.lowerBound, length: length))
+        let bytes = try store.open(object)
+        let body =
+            bytes.takeDescriptor().map { descriptor in
+                HTTPResponse.Body.file(HTTPFile(owning: descriptor), offset: sent.range.lowerBound, length: length)
+            } ?? .stream(EngineBody(bytes, sent.range), length: length)
+        return HTTPResponse(status: sent.status, fields: fields, body: body)
     }
 
     /// Returns the client's names of a stored bucket and key.

@@ -2,6 +2,7 @@ package import Basics
 import Checksums
 package import Database
 import Glibc
+package import ObjectStore
 
 /// The directory `DIR/store` while no gateway serves it, for restores and repairs. The caller has locked the data directory.
 package struct OfflineStore: Sendable {

@@ -2,6 +2,7 @@ import Basics
 import Crypto
 package import Database
 import Glibc
+import ObjectStore
 
 /// The proof that a database and a data directory belong together and have the same age.
 ///
@@ -13,24 +14,14 @@ package struct StoreIdentity: Equatable, Sendable {
     package let id: String
     package let generation: Int64
 
-    /// The state of both at a start.
-    enum Condition {
-        /// They do not belong together; nothing was changed.
-        case foreign
-        /// They belong together, and have to be compared.
-        case unclean
-        /// They belong together, and neither has changed since the previous process stopped.
-        case clean
-    }
-
     /// Increases the generation of both, if they belong together, and deletes the record of a clean stop.
     ///
     /// - Parameter folders: the ``DirectoryEngine/foldersDigest()``.
-    static func advance(directory: String, folders: String?, database: Database) throws -> Condition {
+    static func advance(directory: String, folders: String?, database: Database) throws -> EngineCondition {
         let onDisk = try read(directory: directory)
         let (recorded, isEmpty, stoppedWith) = try database.readBlocking {
             let records = StoreRecords($0)
-            return (try records.identity(), try records.isEmpty(), try records.foldersAtStop())
+            return (try StoreIdentity.recorded(in: $0), try records.isEmpty(), try records.foldersAtStop())
         }
         let isClean = recorded == onDisk && stoppedWith != nil && stoppedWith == folders
         let next: StoreIdentity
@@ -46,14 +37,19 @@ package struct StoreIdentity: Equatable, Sendable {
         default:
             return .foreign
         }
-        try database.writeBlocking(mayUseReserve: true) { try StoreRecords($0).setIdentity(next) }
+        try database.writeBlocking(mayUseReserve: true) { try next.record(in: $0) }
         try next.write(directory: directory)
         return isClean ? .clean : .unclean
     }
 
     /// Returns the identity in a database.
     package static func recorded(in connection: ReadConnection) throws -> StoreIdentity? {
-        try StoreRecords(connection).identity()
+        try StoreRecords(connection).identity().map { StoreIdentity(id: $0.id, generation: $0.generation) }
+    }
+
+    /// Records the identity in a database, and deletes the record of a clean stop.
+    func record(in transaction: Connection) throws {
+        try StoreRecords(transaction).setIdentity(id, generation: generation)
     }
 
     /// Returns the identity in `DIR/store`; `nil` if there is no such file, or it is invalid.
@@ -88,37 +84,5 @@ package struct StoreIdentity: Equatable, Sendable {
         let words = text.split(whereSeparator: \.isWhitespace)
         guard words.count == 2, let generation = Int64(words[1]), generation >= 0 else { return nil }
         self.init(id: String(words[0]), generation: generation)
-    }
-}
-
-extension StoreRecords {
-    func identity() throws -> StoreIdentity? {
-        try connection.first("SELECT id, generation FROM store_identity") {
-            StoreIdentity(id: $0.text("id"), generation: $0.int64("generation"))
-        }
-    }
-
-    /// Whether nothing was ever stored.
-    fileprivate func isEmpty() throws -> Bool {
-        try connection.first(
-            "SELECT EXISTS (SELECT 1 FROM store_objects) OR EXISTS (SELECT 1 FROM store_multiparts) AS holds_any"
-        ) { !$0.bool("holds_any") } ?? true
-    }
-
-    /// Returns the data folders' digest at a clean stop, if nothing has happened since.
-    func foldersAtStop() throws -> String? {
-        try connection.first("SELECT stopped_with FROM store_identity") { $0.optionalText("stopped_with") } ?? nil
-    }
-
-    /// Records for the next start that all files and rows agree.
-    func setFoldersAtStop(_ digest: String) throws where C == Connection {
-        try connection.execute("UPDATE store_identity SET stopped_with = $1", digest)
-    }
-
-    /// Sets the identity, and deletes the record of a clean stop.
-    func setIdentity(_ identity: StoreIdentity) throws where C == Connection {
-        try connection.execute("DELETE FROM store_identity")
-        try connection.execute(
-            "INSERT INTO store_identity (id, generation) VALUES ($1, $2)", identity.id, identity.generation)
     }
 }

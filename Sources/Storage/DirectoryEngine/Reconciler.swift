@@ -1,5 +1,6 @@
 import Basics
 import Database
+import ObjectStore
 import Synchronization
 
 /// Compares the data files with the rows after an unclean shutdown, folder by folder and in bounded memory, on a thread of its own
@@ -184,43 +185,5 @@ final class Reconciler: Sendable {
             }
             if isLost { note { $0.lost += marked } }
         }
-    }
-}
-
-/// The differences between the data directory and the database after an unclean shutdown.
-package struct StoreReconciliation: Sendable, Equatable {
-    /// Files of requests that did not commit, and old ones of uploads in progress without a row.
-    package var removed = 0
-    /// Finished objects' files without a row: moved to `quarantine/`, never deleted.
-    package var quarantined = 0
-    /// Rows whose file is missing. They are marked but not removed, and valid again if a later start finds the file.
-    package var lost = 0
-    /// The folders and files that could not be examined or moved, as sentences with the path; at most ``keptFailures``. They have
-    /// no consequence: an object in an unreadable folder is not missing.
-    package var failures: [String] = []
-    /// The number of failures, including those beyond ``keptFailures``.
-    package var failureCount = 0
-
-    package static let keptFailures = 20
-
-    mutating func failed(_ path: String, _ error: any Error) {
-        failureCount += 1
-        if failures.count < Self.keptFailures { failures.append("\(path): \(error)") }
-    }
-}
-
-/// The threads that write facts and read the first bytes of files: syncing a new file takes a while, so several run in parallel;
-/// work on the same file is sequential.
-final class FactsWriter: Sendable {
-    private let workers = (0..<4).map { Worker.serial("store.facts.\($0)") }
-
-    /// Returns the worker for a file, which is always the same one.
-    func worker(for fileID: String) -> Worker {
-        workers[Int(fileID.utf8.last ?? 0) % workers.count]
-    }
-
-    /// Returns when all work requested so far is done.
-    func drain() {
-        for worker in workers { worker.drain() }
     }
 }

@@ -1,6 +1,7 @@
 import Basics
 import CLinux
 import Glibc
+import ObjectStore
 
 /// An open data file. Every PUT has a descriptor of its own, so that its sync reports the errors of its own writes. Used by one
 /// thread at a time, and Sendable because the writer passes it on together with the bytes.
@@ -101,15 +102,14 @@ final class DataFile: BodySink, StoredBytes, @unchecked Sendable {  // used by o
         setDirect(directly)
     }
 
-    func append(block: UnsafeRawBufferPointer) throws {
-        try writeBlock(block, at: position)
-        position += Int64(block.count)
-    }
-
-    func append(end: UnsafeRawBufferPointer) throws {
-        setDirect(false)
-        try write(end, at: position)
-        position += Int64(end.count)
+    func append(_ piece: UnsafeRawBufferPointer) throws {
+        if piece.count == AlignedBlock.size {
+            try writeBlock(piece, at: position)
+        } else {
+            setDirect(false)
+            try write(piece, at: position)
+        }
+        position += Int64(piece.count)
     }
 
     func finish() throws { try synchronizeAndClose() }
@@ -176,7 +176,7 @@ final class DataFile: BodySink, StoredBytes, @unchecked Sendable {  // used by o
     }
 
     /// Transfers the descriptor to the caller, who sends from it and closes it.
-    func takeDescriptor() -> Int32 {
+    func takeDescriptor() -> Int32? {
         defer { descriptor = -1 }
         return descriptor
     }

@@ -1,6 +1,7 @@
 import Basics
 import CLinux
 import Glibc
+import ObjectStore
 
 /// The system calls whose failures matter most, and that no file system lets fail on demand, so that tests replace them.
 struct FileCalls: Sendable {

@@ -1,38 +1,38 @@
-import Database
+package import Database
 
 /// The data files with rows, and those to be removed.
 extension StoreRecords {
     /// Schedules files for unlinking, in the transaction that removes their rows.
-    func scheduleRemoval(_ fileIDs: [String]) throws where C == Connection {
+    package func scheduleRemoval(_ fileIDs: [String]) throws where C == Connection {
         for fileID in fileIDs {
             try connection.execute("INSERT INTO store_removals (file_id) VALUES ($1) ON CONFLICT DO NOTHING", fileID)
         }
     }
 
     /// Returns scheduled files in the order of their ids.
-    func scheduledRemovals(after last: String, limit: Int) throws -> [String] {
+    package func scheduledRemovals(after last: String, limit: Int) throws -> [String] {
         let sql = "SELECT file_id FROM store_removals WHERE file_id > $1 ORDER BY file_id LIMIT $2"
         return try connection.query(sql, last, limit) { $0.text("file_id") }
     }
 
-    func scheduledRemovals(withPrefix prefix: String) throws -> Set<String> {
+    package func scheduledRemovals(withPrefix prefix: String) throws -> Set<String> {
         // "g" comes after every hexadecimal digit.
         let sql = "SELECT file_id FROM store_removals WHERE file_id >= $1 AND file_id < $2"
         return Set(try connection.query(sql, prefix, prefix + "g") { $0.text("file_id") })
     }
 
-    func isRemovalScheduled(_ fileID: String) throws -> Bool {
+    package func isRemovalScheduled(_ fileID: String) throws -> Bool {
         try connection.hasRow("SELECT 1 FROM store_removals WHERE file_id = $1", fileID)
     }
 
-    func removed(_ fileIDs: [String]) throws where C == Connection {
+    package func removed(_ fileIDs: [String]) throws where C == Connection {
         for fileID in fileIDs {
             try connection.execute("DELETE FROM store_removals WHERE file_id = $1", fileID)
         }
     }
 
     /// Returns the uses of data files whose ids begin with `prefix` (two hexadecimal digits).
-    func files(withPrefix prefix: String) throws -> [String: FileUse] {
+    package func files(withPrefix prefix: String) throws -> [String: FileUse] {
         var uses: [String: FileUse] = [:]
         for (table, lost, kind) in [
             ("store_parts", "lost", FileUse.Kind.part), ("store_multiparts", "lost", .multipart),
@@ -51,7 +51,7 @@ extension StoreRecords {
     }
 
     /// Whether any row refers to the file, including one that schedules its removal.
-    func refers(to fileID: String) throws -> Bool {
+    package func refers(to fileID: String) throws -> Bool {
         try connection.first(
             """
             SELECT EXISTS (SELECT 1 FROM store_objects WHERE file_id = $1)
@@ -62,7 +62,7 @@ extension StoreRecords {
         ) { $0.bool("is_known") } ?? false
     }
 
-    func isObject(fileID: String) throws -> Bool {
+    package func isObject(fileID: String) throws -> Bool {
         try connection.hasRow("SELECT 1 FROM store_objects WHERE file_id = $1", fileID)
     }
 
@@ -70,7 +70,7 @@ extension StoreRecords {
     ///
     /// - Returns: whether any row refers to it.
     @discardableResult
-    func markLost(_ fileID: String, _ isLost: Bool) throws -> Bool where C == Connection {
+    package func markLost(_ fileID: String, _ isLost: Bool) throws -> Bool where C == Connection {
         var count = 0
         for table in ["store_objects", "store_multiparts", "store_parts"] {
             count += try connection.execute("UPDATE \(table) SET lost = $2 WHERE file_id = $1", fileID, isLost)
@@ -80,13 +80,13 @@ extension StoreRecords {
 }
 
 /// The use of a data file, by its row.
-struct FileUse: Equatable {
-    enum Kind {
+package struct FileUse: Equatable {
+    package enum Kind: Equatable {
         case part
         case multipart
         case object
     }
 
-    let kind: Kind
-    let isLost: Bool
+    package let kind: Kind
+    package let isLost: Bool
 }

@@ -1,5 +1,6 @@
 import Basics
 package import Database
+package import ObjectStore
 
 /// Operations on a store together with its database.
 extension OfflineStore {
@@ -115,24 +116,8 @@ extension OfflineStore {
             }
         }
         let next = StoreIdentity(id: identity.id, generation: max(recorded.generation, identity.generation) + 1)
-        try database.writeBlocking { try StoreRecords($0).setIdentity(next) }
+        try database.writeBlocking { try next.record(in: $0) }
         try setIdentity(next)
         return quarantined
-    }
-
-    /// Whether the removal of a file is scheduled: all of its rows were deleted.
-    package static func isRemovalScheduled(of fileID: String, in connection: ReadConnection) throws -> Bool {
-        try StoreRecords(connection).isRemovalScheduled(fileID)
-    }
-
-    /// Deletes the store's whole state of an upload; its files are removed when the gateway serves.
-    package static func discard(uploadID: String, in transaction: Connection) throws {
-        let records = StoreRecords(transaction)
-        try records.scheduleRemoval(records.discardAll(uploadID: uploadID).files)
-    }
-
-    /// Writes the rows for a file at its path as a finished object's.
-    package static func adopt(_ object: StoredObject, partSize: Int64, in transaction: Connection) throws {
-        try StoreRecords(transaction).adopt(object, partSize: partSize)
     }
 }

@@ -2,6 +2,7 @@ import Basics
 import CLinux
 import Crypto
 import Glibc
+package import ObjectStore
 import Synchronization
 
 /// The directory `DIR/store`: data files at `data/<2 hex>/<file id>`, each at one path for life, and `quarantine/`.
@@ -9,7 +10,7 @@ import Synchronization
 /// A file's mode tells what it is if no row does: a finished object's file is read-only (0400); one that had a row may be written
 /// (0600); one that never had a row, because its request has not committed, is not even readable (0200). The facts about a
 /// completed upload's file are in `facts/<2 hex>/<file id>`, wherever the file is moved.
-final class DirectoryEngine: ObjectEngine {
+package final class DirectoryEngine: ObjectEngine {
     /// A data file found by ``files(inFolder:)``.
     struct Entry: Equatable {
         let fileID: String
@@ -26,16 +27,20 @@ final class DirectoryEngine: ObjectEngine {
     /// also writes what others have changed in it.
     static let foldersSyncedAlone = 8
 
+    package let hasPlaces = true
+    package let sinksMayBlock = false
     let path: String
     /// Whether data files are written directly.
     let writesDirectly: Bool
     let calls: FileCalls
     let pending = PendingFiles()
+    private let measure: @Sendable (String) throws -> Int64
 
     /// Creates missing folders; their names are durable on return.
-    init(path: String, directIO: DirectIO = .off, calls: FileCalls = FileCalls()) throws {
+    package init(path: String, configuration: DirectoryConfiguration = DirectoryConfiguration()) throws {
         self.path = path
-        self.calls = calls
+        calls = configuration.calls
+        measure = configuration.freeBytes
         try PrivateFile.makeFolder(path)
         try PrivateFile.makeFolder("\(path)/quarantine")
         try PrivateFile.makeFolder("\(path)/duplicates")
@@ -46,37 +51,42 @@ final class DirectoryEngine: ObjectEngine {
             }
             try PrivateFile.synchronizeFolder("\(path)/\(kind)")
         }
-        writesDirectly = directIO.isUsable(in: "\(path)/data")
+        writesDirectly = configuration.directIO.isUsable(in: "\(path)/data")
     }
 
     /// Opens an existing directory for reading; nothing is created.
     init(existing path: String, calls: FileCalls = FileCalls()) {
         self.path = path
         self.calls = calls
+        measure = DirectoryConfiguration.available
         writesDirectly = false
     }
 
-    func create() throws -> NewFile {
+    package func freeBytes() throws -> Int64? { try measure(path) }
+
+    package func start(_ start: EngineStart) throws -> any EngineUpkeep { try DirectoryUpkeep(self, start) }
+
+    package func create(length: Int64?) throws -> NewFile {
         let (fileID, file) = try makeFile()
         file.begin(at: 0, directly: writesDirectly)
         return NewFile(fileID, file, in: self)
     }
 
-    func createMultipart() throws -> NewFile {
+    package func createMultipart() throws -> NewFile {
         let (fileID, file) = try makeFile()
         let new = NewFile(fileID, file, in: self)
         try file.synchronizeName()
         return new
     }
 
-    func receivePart(at position: Int64, of fileID: String) throws -> any BodySink {
+    package func receivePart(at position: Int64, of fileID: String) throws -> any BodySink {
         let file = try open(fileID, for: .writing)
-        file.begin(at: position, directly: writesDirectly && BodyPipeline.canWriteDirectly(at: position))
+        file.begin(at: position, directly: writesDirectly && Self.canWriteDirectly(at: position))
         return file
     }
 
     /// Moves no bytes except those of parts with files of their own.
-    func complete(_ fileID: String, _ parts: [EnginePart]) throws {
+    package func complete(_ fileID: String, _ parts: [EnginePart]) throws {
         let file = try open(fileID, for: .writing)
         var place: Int64 = 0
         for part in parts {
@@ -88,13 +98,13 @@ final class DirectoryEngine: ObjectEngine {
         try file.synchronizeAndClose()
     }
 
-    func resolve(_ fileID: String) {
+    package func resolve(_ fileID: String) {
         if pending.remove(fileID) { unmarkDuplicate(fileID) }
     }
 
-    func open(_ fileID: String) throws -> any StoredBytes { try open(fileID, for: .reading) }
+    package func open(_ fileID: String) throws -> any StoredBytes { try open(fileID, for: .reading) }
 
-    func openToExamine(_ fileID: String) throws -> any StoredBytes {
+    package func openToExamine(_ fileID: String) throws -> any StoredBytes {
         let file = try open(fileID, for: .reading)
         file.setDirect(writesDirectly)
         return file
@@ -114,6 +124,11 @@ final class DirectoryEngine: ObjectEngine {
         return (fileID, DataFile(owning: descriptor, calls: calls, newIn: folder(of: fileID)))
     }
 
+    /// Whether the blocks of a body that begins at `position` may be written directly.
+    static func canWriteDirectly(at position: Int64, alignment: Int = AlignedBlock.alignment) -> Bool {
+        position.isMultiple(of: Int64(alignment))
+    }
+
     func open(_ fileID: String, for access: DataFile.Access) throws(StorageFailure) -> DataFile {
         let descriptor = Glibc.open(path(of: fileID), (access == .reading ? O_RDONLY : O_RDWR) | O_CLOEXEC)
         guard descriptor >= 0 else { throw .lastOfReading() }
@@ -125,22 +140,22 @@ final class DirectoryEngine: ObjectEngine {
 
     /// Marks a file as one with a row. Not synced: a start that compares repeats it, according to the row, and a clean stop syncs
     /// everything.
-    func keep(_ fileID: String) {
+    package func keep(_ fileID: String) {
         chmod(path(of: fileID), 0o600)
     }
 
     /// Marks a file as a finished object's. Not synced, like ``keep(_:)``.
-    func seal(_ fileID: String) {
+    package func seal(_ fileID: String) {
         chmod(path(of: fileID), 0o400)
     }
 
     /// Removes a file and then its facts, unless they belong to a file in quarantine. A missing file counts as removed.
-    func remove(_ fileID: String) throws(StorageFailure) {
+    package func remove(_ fileID: String) throws(StorageFailure) {
         try unlinkIfThere(path(of: fileID))
         if try !exists("\(quarantinePath)/\(fileID)") { try unlinkIfThere(factsPath(of: fileID)) }
     }
 
-    func synchronizeRemovals(of fileIDs: [String]) throws {
+    package func synchronizeRemovals(of fileIDs: [String]) throws {
         let folders = Set(fileIDs.map { $0.prefix(2) })
         guard folders.count <= Self.foldersSyncedAlone else { return try synchronize() }
         for folder in folders {
@@ -264,9 +279,7 @@ final class DirectoryEngine: ObjectEngine {
         "\(path)/data/\(fileID.prefix(2))"
     }
 
-    func path(of fileID: String) -> String {
-        "\(folder(of: fileID))/\(fileID)"
-    }
+    func path(of fileID: String) -> String { "\(folder(of: fileID))/\(fileID)" }
 
     /// Whether a name has the form of ids made by ``create()``.
     static func isFileID(_ name: String) -> Bool {

@@ -1,46 +1,52 @@
-import Basics
-import Glibc
+package import Basics
+import Crypto
+package import ObjectStore
 import Synchronization
 
-@testable import ObjectStore
-
 /// An engine with files in memory, which shows that the store needs nothing of an engine that requires a directory.
-final class MemoryEngine: ObjectEngine {
-    struct File: Sendable {
-        var bytes: [UInt8] = []
-        var isFinished = false
+package final class MemoryEngine: ObjectEngine {
+    package struct File: Sendable {
+        package var bytes: [UInt8] = []
+        package var isFinished = false
     }
 
-    let files = Lock<[String: File]>([:])
+    package let hasPlaces: Bool
+    package let sinksMayBlock = false
+    package let files = Lock<[String: File]>([:])
+    private let facts = Lock<[String: [UInt8]]>([:])
     /// The ids of new files without a row.
-    let pending = Lock<Set<String>>([])
-    private let created = Lock(0)
+    package let pending = Lock<Set<String>>([])
 
-    func create() throws -> NewFile {
-        let id = created.withLock { count in
-            count += 1
-            return String(repeating: "0", count: 24) + String(count + 0x1000_0000, radix: 16)
-        }
+    package init(hasPlaces: Bool = true) {
+        self.hasPlaces = hasPlaces
+    }
+
+    package func freeBytes() throws -> Int64? { nil }
+
+    package func start(_ start: EngineStart) throws -> any EngineUpkeep { NoUpkeep() }
+
+    package func create(length: Int64?) throws -> NewFile {
+        let id = Hex.lower(Random.bytes(16))
         files.withLock { $0[id] = File() }
         pending.withLock { _ = $0.insert(id) }
         return NewFile(id, MemorySink(self, id, at: 0), in: self)
     }
 
-    func createMultipart() throws -> NewFile { try create() }
+    package func createMultipart() throws -> NewFile { try create(length: nil) }
 
-    func duplicate(_ fileID: String) throws -> NewFile {
+    package func duplicate(_ fileID: String) throws -> NewFile {
         guard let bytes = files.withLock({ $0[fileID]?.bytes }) else { throw StorageFailure.missing }
-        let new = try create()
+        let new = try create(length: nil)
         files.withLock { $0[new.id] = File(bytes: bytes) }
         return new
     }
 
-    func receivePart(at position: Int64, of fileID: String) throws -> any BodySink {
+    package func receivePart(at position: Int64, of fileID: String) throws -> any BodySink {
         guard files.withLock({ $0[fileID] })?.isFinished == false else { throw StorageFailure.missing }
         return MemorySink(self, fileID, at: Int(position))
     }
 
-    func complete(_ fileID: String, _ parts: [EnginePart]) throws {
+    package func complete(_ fileID: String, _ parts: [EnginePart]) throws {
         try files.withLock { files in
             guard var bytes = files[fileID]?.bytes else { throw StorageFailure.missing }
             var place = 0
@@ -56,23 +62,42 @@ final class MemoryEngine: ObjectEngine {
         }
     }
 
-    func resolve(_ fileID: String) { pending.withLock { _ = $0.remove(fileID) } }
-    func keep(_ fileID: String) {}
-    func seal(_ fileID: String) { files.withLock { $0[fileID]?.isFinished = true } }
+    package func resolve(_ fileID: String) { pending.withLock { _ = $0.remove(fileID) } }
+    package func keep(_ fileID: String) {}
+    package func seal(_ fileID: String) { files.withLock { $0[fileID]?.isFinished = true } }
 
-    func open(_ fileID: String) throws -> any StoredBytes {
+    package func open(_ fileID: String) throws -> any StoredBytes {
         guard let file = files.withLock({ $0[fileID] }) else { throw StorageFailure.missing }
         return MemoryBytes(file.bytes)
     }
 
-    func openToExamine(_ fileID: String) throws -> any StoredBytes { try open(fileID) }
-    func remove(_ fileID: String) throws { files.withLock { $0[fileID] = nil } }
-    func synchronizeRemovals(of fileIDs: [String]) throws {}
+    package func openToExamine(_ fileID: String) throws -> any StoredBytes { try open(fileID) }
+    package func remove(_ fileID: String) throws {
+        files.withLock { $0[fileID] = nil }
+        facts.withLock { $0[fileID] = nil }
+    }
 
-    func hasFacts(of fileID: String) throws -> Bool { false }
-    func writeFacts(_ facts: [UInt8], of fileID: String) throws {}
-    func synchronizeFacts(of fileID: String) throws {}
-    func facts(of fileID: String) -> [UInt8]? { nil }
+    package func synchronizeRemovals(of fileIDs: [String]) throws {}
+
+    package func hasFacts(of fileID: String) throws -> Bool { facts.withLock { $0[fileID] != nil } }
+    package func writeFacts(_ facts: [UInt8], of fileID: String) throws { self.facts.withLock { $0[fileID] = facts } }
+    package func synchronizeFacts(of fileID: String) throws {}
+    package func facts(of fileID: String) -> [UInt8]? { facts.withLock { $0[fileID] } }
+}
+
+/// The upkeep of an engine that nothing has to be compared with.
+package final class NoUpkeep: EngineUpkeep {
+    package let condition = EngineCondition.clean
+    package let foldersToReconcile = 0
+
+    package init() {}
+
+    package var reconciliation: StoreReconciliation { StoreReconciliation() }
+
+    package func finish() async {}
+    package func stop() {}
+    package func drain() {}
+    package func recordCleanStop() {}
 }
 
 private final class MemorySink: BodySink {
@@ -86,11 +111,9 @@ private final class MemorySink: BodySink {
         self.position = Lock(position)
     }
 
-    func append(block: UnsafeRawBufferPointer) throws { append(block) }
-    func append(end: UnsafeRawBufferPointer) throws { append(end) }
     func finish() throws {}
 
-    private func append(_ piece: UnsafeRawBufferPointer) {
+    func append(_ piece: UnsafeRawBufferPointer) throws {
         let start = position.withLock { position in
             defer { position += piece.count }
             return position
@@ -124,11 +147,5 @@ private final class MemoryBytes: StoredBytes {
         return piece.count
     }
 
-    func takeDescriptor() -> Int32 {
-        let file = tmpfile()
-        defer { fclose(file) }
-        let descriptor = dup(fileno(file))
-        _ = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
-        return descriptor
-    }
+    func takeDescriptor() -> Int32? { nil }
 }

@@ -1,7 +1,8 @@
-import Basics
+package import Basics
 import CLinux
 import Crypto
 import Glibc
+package import ObjectStore
 
 /// Files with the same bytes as another: two hard links, each of which is removed independently, in any order.
 ///
@@ -10,7 +11,7 @@ import Glibc
 extension DirectoryEngine {
     /// Makes the mark durable, creates the link, and makes the link durable, in this order. Then the row is committed, and the mark
     /// removed.
-    func duplicate(_ fileID: String) throws -> NewFile {
+    package func duplicate(_ fileID: String) throws -> NewFile {
         let id = Hex.lower(Random.bytes(16))
         pending.add(id, isDuplicate: true)
         do {
@@ -32,7 +33,7 @@ extension DirectoryEngine {
 
     /// Copies the file, if the file system cannot create another hard link.
     private func copied(_ fileID: String) throws -> NewFile {
-        let new = try create()
+        let new = try create(length: nil)
         guard let target = new.sink as? DataFile else { throw StorageFailure.missing }
         target.setDirect(false)
         let source = try open(fileID, for: .reading)
@@ -69,8 +70,7 @@ extension DirectoryEngine {
 
 /// A body sink for a file whose bytes already exist.
 private final class NoBody: BodySink {
-    func append(block: UnsafeRawBufferPointer) throws {}
-    func append(end: UnsafeRawBufferPointer) throws {}
+    func append(_ piece: UnsafeRawBufferPointer) throws {}
     func finish() throws {}
 }
 
@@ -78,7 +78,7 @@ private final class NoBody: BodySink {
 /// the bytes without interpreting them.
 extension DirectoryEngine {
     /// Writes facts, durably.
-    func writeFacts(_ facts: [UInt8], of fileID: String) throws(StorageFailure) {
+    package func writeFacts(_ facts: [UInt8], of fileID: String) throws(StorageFailure) {
         do throws(PrivateFile.Failure) {
             try PrivateFile.write(facts, to: factsPath(of: fileID))
         } catch {
@@ -88,7 +88,7 @@ extension DirectoryEngine {
 
     /// Makes the name of existing facts durable, because the process that wrote them may have ended before that. Their bytes are
     /// durable, since facts are renamed after they were synced.
-    func synchronizeFacts(of fileID: String) throws(PrivateFile.Failure) {
+    package func synchronizeFacts(of fileID: String) throws(PrivateFile.Failure) {
         try calls.synchronizeFolder("\(path)/facts/\(fileID.prefix(2))")
     }
 
@@ -104,7 +104,7 @@ extension DirectoryEngine {
     }
 
     /// Returns `nil` also if the disk cannot read them, because they are a second copy of data in the database.
-    func facts(of fileID: String) -> [UInt8]? {
+    package func facts(of fileID: String) -> [UInt8]? {
         try? PrivateFile.read(factsPath(of: fileID))
     }
 
@@ -113,7 +113,7 @@ extension DirectoryEngine {
         try files(at: "\(path)/facts/\(folder)").map(\.fileID)
     }
 
-    func hasFacts(of fileID: String) throws(StorageFailure) -> Bool {
+    package func hasFacts(of fileID: String) throws(StorageFailure) -> Bool {
         try exists(factsPath(of: fileID))
     }
 

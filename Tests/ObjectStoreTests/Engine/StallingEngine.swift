@@ -1,0 +1,69 @@
+import Basics
+import Dispatch
+import ObjectStore
+import StoreTesting
+import Synchronization
+import TestSupport
+
+/// An engine whose sinks stop taking bytes until they are cancelled, and which counts what they got.
+final class StallingEngine: EngineWrapper {
+    struct Cancelled: Error {}
+
+    final class Sink: BodySink, @unchecked Sendable {  // the file is used by one thread at a time
+        private let file: NewFile
+        private let stalls: Bool
+        /// Signalled when a caller begins to wait.
+        let isWaiting = DispatchSemaphore(value: 0)
+        private let end = DispatchSemaphore(value: 0)
+        private let state = Lock((bytes: 0, isFinished: false))
+
+        init(_ file: NewFile, stalls: Bool) {
+            self.file = file
+            self.stalls = stalls
+        }
+
+        var bytes: Int { state.withLock { $0.bytes } }
+        var isFinished: Bool { state.withLock { $0.isFinished } }
+
+        func append(_ piece: UnsafeRawBufferPointer) throws {
+            if stalls {
+                isWaiting.signal()
+                try end.waitForSignal()
+                throw Cancelled()
+            }
+            state.withLock { $0.bytes += piece.count }
+            try file.sink.append(piece)
+        }
+
+        func finish() throws { state.withLock { $0.isFinished = true } }
+
+        func cancel() { end.signal() }
+    }
+
+    let base = MemoryEngine(hasPlaces: false)
+    let sinksMayBlock: Bool
+    /// The number of sinks that stall; further ones take everything.
+    private let stalling: Lock<Int>
+    private let made = Lock<[Sink]>([])
+
+    init(sinksMayBlock: Bool = true, stalling: Int = 0) {
+        self.sinksMayBlock = sinksMayBlock
+        self.stalling = Lock(stalling)
+    }
+
+    var sinks: [Sink] { made.withLock { $0 } }
+
+    func create(length: Int64?) throws -> NewFile {
+        let stalls = stalling.withLock { left in
+            defer { left = max(0, left - 1) }
+            return left > 0
+        }
+        let new = try base.create(length: length)
+        let sink = Sink(new, stalls: stalls)
+        made.withLock { $0.append(sink) }
+        return NewFile(new.id, sink, in: self)
+    }
+
+    /// Its sinks take no bytes, so none stalls.
+    func createMultipart() throws -> NewFile { try base.createMultipart() }
+}
