@@ -5,31 +5,26 @@ package enum Timestamps {
     /// Returns e.g. `Sun, 06 Nov 1994 08:49:37 GMT`, the preferred form of RFC 9110, section 5.6.7.
     package static func http(_ time: UnixTime) -> String {
         let civil = CivilTime(time)
-        var text: [UInt8] = []
+        var text = weekdays[civil.weekdayFromThursday]
         text.reserveCapacity(29)
-        func add(_ name: String) { text.append(contentsOf: name.utf8) }
-        func add(_ number: Int, _ digits: Int) {
-            var divisor = [1, 10, 100, 1000][digits - 1]
-            while divisor > 0 {
-                text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / divisor % 10))
-                divisor /= 10
-            }
-        }
-        add(weekdays[civil.weekdayFromThursday])
-        add(", ")
-        add(civil.day, 2)
-        add(" ")
-        add(months[civil.month - 1])
-        add(" ")
-        add(civil.year, 4)
-        for (separator, number) in [(" ", civil.hour), (":", civil.minute), (":", civil.second)] {
-            add(separator)
-            add(number, 2)
-        }
-        add(" GMT")
-        return String(decoding: text, as: UTF8.self)
+        text += ", "
+        text += pairs[civil.day]
+        text += " "
+        text += months[civil.month - 1]
+        text += " "
+        text += civil.year.padded(to: 4)
+        text += " "
+        text += pairs[civil.hour]
+        text += ":"
+        text += pairs[civil.minute]
+        text += ":"
+        text += pairs[civil.second]
+        text += " GMT"
+        return text
     }
 
+    /// The numbers of two digits.
+    private static let pairs = (0..<100).map { $0.padded(to: 2) }
     private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
 
     /// Returns e.g. `2013-05-24T00:00:00.000Z`; the fraction is always included, because clients need it.
@@ -60,8 +55,13 @@ package enum Timestamps {
 
     /// Returns the number of at most 18 digits.
     private static func number(_ text: ArraySlice<UInt8>, digits: Int) -> Int? {
-        guard text.count == digits, digits > 0, text.allSatisfy(\.isASCIIDigit) else { return nil }
-        return text.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+        guard text.count == digits, digits > 0 else { return nil }
+        var number = 0
+        for digit in text {
+            guard digit.isASCIIDigit else { return nil }
+            number = number * 10 + Int(digit - UInt8(ascii: "0"))
+        }
+        return number
     }
 }
 
@@ -131,6 +131,7 @@ extension Timestamps {
     }
 
     private static func month(_ name: ArraySlice<UInt8>) -> Int? {
-        months.firstIndex { $0.utf8.elementsEqual(name) }.map { $0 + 1 }
+        let found = String(decoding: name, as: UTF8.self)
+        return months.firstIndex(of: found).map { $0 + 1 }
     }
 }
