@@ -5,6 +5,10 @@ package import StoreProtocol
 /// One PUT of a whole object, from its header to its acknowledgement: a new file, `fdatasync`, then the row, which replaces that of
 /// an earlier object.
 package final class ObjectPut {
+    /// The largest body that clients send with the header of its request, in bytes: a refusal before it would save nothing, and the commit
+    /// checks the same.
+    private static let sentWithHeader: Int64 = 64 << 10
+
     private let store: ObjectStore
     private let permit: WritePermit
     private let header: ObjectHeader
@@ -20,9 +24,11 @@ package final class ObjectPut {
     ) throws {
         try Self.checkSize(length ?? 0, limit: store.configuration.maximumPutBytes)
         try store.space.requireForNewUpload()
-        try store.database.readBlocking { connection in
-            try Self.admit(length ?? 0, permit, in: connection)
-            try permit.check(header.condition, in: connection)
+        if length.map({ $0 > Self.sentWithHeader }) ?? true {
+            try store.database.readBlocking { connection in
+                try Self.admit(length ?? 0, permit, in: connection)
+                try permit.check(header.condition, in: connection)
+            }
         }
         self.store = store
         self.permit = permit
