@@ -17,8 +17,8 @@ package final class DelayedEngine: EngineWrapper {
 
     package func create(length: Int64?) throws -> NewFile {
         Self.pause()
-        let new = try base.create(length: length)
-        return NewFile(new.id, DelayedSink(new, Self.pause), in: self)
+        let (id, sink) = base.createFile()
+        return NewFile(id, DelayedSink(sink, Self.pause), in: self)
     }
 
     package func duplicate(_ fileID: String) throws -> NewFile {
@@ -49,12 +49,12 @@ package final class DelayedEngine: EngineWrapper {
 
 /// Passes on what it gets when the body has ended: nothing appears before.
 private final class DelayedSink: BodySink, @unchecked Sendable {  // `arrived` is used by one thread at a time
-    private let file: NewFile
+    private let sink: any BodySink
     private let pause: @Sendable () -> Void
     private var arrived: [UInt8] = []
 
-    init(_ file: NewFile, _ pause: @escaping @Sendable () -> Void) {
-        self.file = file
+    init(_ sink: any BodySink, _ pause: @escaping @Sendable () -> Void) {
+        self.sink = sink
         self.pause = pause
     }
 
@@ -65,7 +65,7 @@ private final class DelayedSink: BodySink, @unchecked Sendable {  // `arrived` i
 
     func finish() throws {
         pause()
-        try arrived.withUnsafeBytes(file.sink.append)
+        try arrived.withUnsafeBytes(sink.append)
     }
 }
 

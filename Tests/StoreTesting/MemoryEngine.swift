@@ -26,10 +26,16 @@ package final class MemoryEngine: ObjectEngine {
     package func start(_ start: EngineStart) throws -> any EngineUpkeep { NoUpkeep() }
 
     package func create(length: Int64?) throws -> NewFile {
+        let (id, sink) = createFile()
+        return NewFile(id, sink, in: self)
+    }
+
+    /// Makes a new file, which an engine around this one removes or keeps.
+    package func createFile() -> (id: String, sink: any BodySink) {
         let id = Hex.lower(Random.bytes(16))
         files.withLock { $0[id] = File() }
         pending.withLock { _ = $0.insert(id) }
-        return NewFile(id, MemorySink(self, id, at: 0), in: self)
+        return (id, MemorySink(self, id, at: 0))
     }
 
     package func createMultipart() throws -> NewFile { try create(length: nil) }

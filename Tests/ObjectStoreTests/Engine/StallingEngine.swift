@@ -10,15 +10,15 @@ final class StallingEngine: EngineWrapper {
     struct Cancelled: Error {}
 
     final class Sink: BodySink, @unchecked Sendable {  // the file is used by one thread at a time
-        private let file: NewFile
+        private let base: any BodySink
         private let stalls: Bool
         /// Signalled when a caller begins to wait.
         let isWaiting = DispatchSemaphore(value: 0)
         private let end = DispatchSemaphore(value: 0)
         private let state = Lock((bytes: 0, isFinished: false))
 
-        init(_ file: NewFile, stalls: Bool) {
-            self.file = file
+        init(_ base: any BodySink, stalls: Bool) {
+            self.base = base
             self.stalls = stalls
         }
 
@@ -32,7 +32,7 @@ final class StallingEngine: EngineWrapper {
                 throw Cancelled()
             }
             state.withLock { $0.bytes += piece.count }
-            try file.sink.append(piece)
+            try base.append(piece)
         }
 
         func finish() throws { state.withLock { $0.isFinished = true } }
@@ -58,10 +58,10 @@ final class StallingEngine: EngineWrapper {
             defer { left = max(0, left - 1) }
             return left > 0
         }
-        let new = try base.create(length: length)
-        let sink = Sink(new, stalls: stalls)
+        let (id, file) = base.createFile()
+        let sink = Sink(file, stalls: stalls)
         made.withLock { $0.append(sink) }
-        return NewFile(new.id, sink, in: self)
+        return NewFile(id, sink, in: self)
     }
 
     /// Its sinks take no bytes, so none stalls.
