@@ -1,9 +1,10 @@
-"""The checks of `scripts/sql` and `scripts/nulls` themselves: the schema that they use is the gateway's, and they notice errors."""
+"""The checks of `scripts/sql`, `scripts/nulls` and `scripts/transactions` themselves: the schema that they use is the gateway's,
+and they notice errors."""
 
 from contextlib import closing
 
 import pytest
-from engines import order, plans, postgres, replay, rows, schema, sources, texts
+from engines import order, plans, postgres, replay, rows, schema, sources, texts, transactions
 from support import apps, sql_recorder
 from support.database import reading
 from support.gateway import Gateway
@@ -96,6 +97,22 @@ def test_texts_of_one_engine_are_refused(lite, connection, text, problem):
 )
 def test_order_of_nullable_columns_is_noticed(text, terms):
     assert list(order.problems(text)) == terms
+
+
+@pytest.mark.parametrize(
+    "text, problem",
+    [
+        ("try await database.write { connection in do { try a() } catch DatabaseError.full { try b() } }", "catch"),
+        ("try database.writeBlocking(for: owner) { [log] connection in _ = try? connection.execute(x) }", "try?"),
+        ("let n = try await database.read { (try? Rows($0).count()) ?? 0 }", "try?"),
+        ("struct SiteRecords { func add() throws { do { try a() } catch { log(error) } } }", "catch"),
+        ("try await database.write { connection in do { try a() } catch DatabaseError.full { throw b } }", None),
+        ("do { try await database.write { try Rows($0).add() } } catch { log(error) }", None),
+    ],
+)
+def test_transactions_that_continue_after_a_failure_are_noticed(text, problem):
+    found = transactions.problems(text).values()
+    assert [problem in each for each in found] == ([True] if problem else [])
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ import Testing
         let readOnly = open(log, O_RDONLY | O_CLOEXEC)
         defer { close(readOnly) }
         try DiskFaultTests.replacing(log, with: readOnly) {
-            #expect(throws: DatabaseError.writerEnded) {
+            #expect(throws: DatabaseError.outcomeUnknown) {
                 try database.writeBlocking { connection in
                     try connection.execute("INSERT INTO notes (body) VALUES ('uncertain')")
                     connection.afterCommit { lines.add("effect") }

@@ -49,12 +49,34 @@ import Testing
         body()
     }
 
+    @Test func onlyWritesThatMayBeOnDiskAreInDoubt() throws {
+        let scratch = try Scratch()
+        var options = Database.Options()
+        options.batchedWrites = 2
+        let database = try scratch.database(options: options)
+        let release = try database.holdWriter()
+        let replies = Replies()
+        for body in ["first", "second", "waits"] {
+            database.submit(
+                { try $0.execute("INSERT INTO notes (body) VALUES ($1)", body) }, reply: replies.record(body))
+        }
+        let readOnly = open(scratch.path + "/test.db-wal", O_RDONLY | O_CLOEXEC)
+        defer { close(readOnly) }
+        var outcomes: [String] = []
+        try Self.replacing(scratch.path + "/test.db-wal", with: readOnly) {
+            release()
+            outcomes = (try? replies.wait(for: 3)) ?? []
+        }
+        let (inDoubt, refused) = (DatabaseError.outcomeUnknown, DatabaseError.writerEnded)
+        #expect(outcomes == ["first: \(inDoubt)", "second: \(inDoubt)", "waits: \(refused)"])
+    }
+
     @Test func aCommitThatFailsByTheDiskEndsTheWriter() throws {
         // Can be read, and fails each write with EBADF.
         let readOnly = open(scratch.path + "/test.db-wal", O_RDONLY | O_CLOEXEC)
         defer { close(readOnly) }
         try Self.replacing(scratch.path + "/test.db-wal", with: readOnly) {
-            #expect(throws: DatabaseError.writerEnded) { try insert("uncertain") }
+            #expect(throws: DatabaseError.outcomeUnknown) { try insert("uncertain") }
         }
         #expect(ended.count == 1)
         #expect(!database.isWritable)
@@ -99,7 +121,7 @@ import Testing
         let database = try scratch.database()
         defer { database.close() }
         let pool = ReaderPool(path: scratch.path + "/test.db", capacity: 4)
-        try pool.withConnection { try $0.run("BEGIN") }
+        try pool.withConnection { try $0.control("BEGIN") }
         #expect(try pool.withConnection { $0.isInTransaction } == false)
         pool.close()
     }

@@ -35,7 +35,7 @@ import Testing
     /// Opens a snapshot that no write moves any more.
     private func foreignReader() throws -> ReadConnection {
         let reader = try ReadConnection(path: scratch.path + "/test.db", mode: .reader)
-        try reader.run("BEGIN")
+        try reader.control("BEGIN")
         _ = try reader.first("SELECT count(*) FROM notes") { $0.int(0) }
         return reader
     }
@@ -52,7 +52,7 @@ import Testing
         #expect(try #require(database.logBytes) >= bytes)
         #expect(database.logBlockage?.holder == .other)
         // Its end is noticed without another write.
-        try reader.run("COMMIT")
+        try reader.control("COMMIT")
         guard case .released = await reports.next() else { throw NotReported() }
         #expect(database.logBlockage == nil)
         database.close()

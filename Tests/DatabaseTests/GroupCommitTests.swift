@@ -15,6 +15,8 @@ import Testing
         database = try scratch.database()
     }
 
+    private let continued = DatabaseError.misuse("a transaction continues after one of its statements has failed")
+
     private static func insert(_ body: String) -> @Sendable (Connection) throws -> Int {
         { try $0.execute("INSERT INTO notes (body) VALUES ($1)", body) }
     }
@@ -95,13 +97,49 @@ import Testing
 
     @Test func aBodyThatIgnoresTheRollbackCommitsNothing() throws {
         try limitPages()
-        #expect(throws: DatabaseError.rolledBack) {
+        #expect(throws: continued) {
             try database.writeBlocking { connection in
                 _ = try? connection.execute("INSERT INTO notes (body) VALUES (hex(randomblob(200000)))")
                 _ = try? connection.execute("INSERT INTO notes (body) VALUES ('stray')")
             }
         }
         #expect(try database.notes().isEmpty)
+    }
+
+    @Test func aBodyThatIgnoresAFailedStatementCommitsNothing() throws {
+        let release = try database.holdWriter()
+        let replies = Replies()
+        database.submit(Self.insert("a"), reply: replies.record("a"))
+        database.submit(
+            { connection in
+                try connection.execute("INSERT INTO notes (body) VALUES ('kept by SQLite')")
+                _ = try? connection.execute("INSERT INTO notes (id, body) VALUES (1, 'b'), (1, 'b')")
+                return 1
+            }, reply: replies.record("ignores"))
+        database.submit(Self.insert("c"), reply: replies.record("c"))
+        release()
+        #expect(try replies.wait(for: 3) == ["a: ok", "ignores: \(continued)", "c: ok"])
+        #expect(try database.notes() == ["a", "c"])
+    }
+
+    @Test func aFailedStatementIsTheLastOfItsTransaction() throws {
+        #expect(throws: continued) {
+            try database.writeBlocking { connection in
+                do {
+                    try connection.execute("INSERT INTO notes (id, body) VALUES (1, 'b'), (1, 'b')")
+                } catch DatabaseError.constraint {
+                    _ = try connection.query("SELECT body FROM notes") { $0.text("body") }
+                }
+            }
+        }
+        #expect(throws: continued) {
+            try database.readBlocking { connection in
+                _ = try? connection.first("SELECT abs(-9223372036854775807 - 1) AS n") { $0.int64("n") }
+            }
+        }
+        // The connections serve the next transactions.
+        _ = try database.writeBlocking { try Self.insert("after")($0) }
+        #expect(try database.notes() == ["after"])
     }
 
     @Test func aConstraintThatBreaksAtCommitFailsItsOwnWriteOnly() throws {

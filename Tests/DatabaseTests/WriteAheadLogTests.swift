@@ -65,10 +65,10 @@ import Testing
     @Test func fileThatAnotherProcessReadsRefusesTheStart() throws {
         try endUncleanly()
         let reader = try ReadConnection(path: scratch.path + "/test.db", mode: .reader)
-        try reader.run("BEGIN")
+        try reader.control("BEGIN")
         #expect(try reader.first("SELECT count(*) FROM notes") { $0.int(0) } == 1)
         #expect(throws: DatabaseError.locked) { try scratch.database() }
-        try reader.run("COMMIT")
+        try reader.control("COMMIT")
         #expect(try scratch.database().notes() == ["kept"])
     }
 

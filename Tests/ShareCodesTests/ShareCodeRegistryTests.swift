@@ -328,7 +328,8 @@ import Testing
 
     @Test(arguments: [
         (DatabaseError.failed(code: 10, message: "disk I/O error"), "INTERNAL DATABASE_ERROR"),
-        (.writerEnded, "INTERNAL DATABASE_ERROR"), (.full, "INTERNAL DATABASE_ERROR"),
+        (.writerEnded, "INTERNAL DATABASE_ERROR"), (.outcomeUnknown, "INTERNAL DATABASE_ERROR"),
+        (.full, "INTERNAL DATABASE_ERROR"),
         (.overloaded, "UNAVAILABLE"), (.closed, "UNAVAILABLE"),
     ])
     func databaseFailuresHaveTheirOwnCode(_ failure: DatabaseError, _ expected: String) {

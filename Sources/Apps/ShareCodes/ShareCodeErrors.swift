@@ -32,7 +32,7 @@ extension RPCError {
                 RPCError(bare: .unavailable, "the gateway is busy: try again later", retryAfterMilliseconds: 1000)
             case .full:
                 RPCError(.shareCodeDatabaseError, "the gateway's disk is full", retryAfterMilliseconds: 30_000)
-            case .writerEnded, .constraint, .rolledBack, .newerSchema, .misuse, .damaged, .failed:
+            case .outcomeUnknown, .writerEnded, .constraint, .rolledBack, .newerSchema, .misuse, .damaged, .failed:
                 RPCError(.shareCodeDatabaseError, "the database operation failed")
             }
         return error.caused(by: failure)

@@ -55,7 +55,7 @@ package final class Connection: ReadConnection {
     package func execute(_ sql: String, arguments: [(any Bindable)?]) throws(DatabaseError) -> Int {
         let statement = try start(sql, arguments)
         defer { statement.reset() }
-        while try statement.step() {}
+        while try step(statement) {}
         return Int(sqlite3_changes64(handle))
     }
 

@@ -172,15 +172,17 @@ package final class Database: Sendable {
     package func readBlocking<T>(_ body: (ReadConnection) throws -> T) throws -> T {
         preconditionOutside()
         return try readers.withConnection { connection in
-            try connection.run("BEGIN")
+            try connection.control("BEGIN")
             let value: T
             do {
-                value = try ThreadMark.closure.with(identity) { try body(connection) }
+                value = try ThreadMark.closure.with(identity) {
+                    try connection.requiringStatements { try body(connection) }
+                }
             } catch {
-                if connection.isInTransaction { try connection.run("ROLLBACK") }
+                if connection.isInTransaction { try connection.control("ROLLBACK") }
                 throw error
             }
-            try connection.run("COMMIT")
+            try connection.control("COMMIT")
             return value
         }
     }

@@ -6,8 +6,12 @@ package enum DatabaseError: Error, Sendable, Equatable {
     case overloaded
     /// ``Database/close()`` was called.
     case closed
-    /// An earlier commit failed with an I/O error, so the contents of the file are uncertain: no writes are accepted until the
-    /// process restarts and the engine has recovered.
+    /// The commit of this write failed so that nobody knows whether it is on disk: a sync failed, or, with an engine on another
+    /// machine, the connection was lost before its answer. The write may exist now or later, so nothing that its rows refer to may be
+    /// removed.
+    case outcomeUnknown
+    /// The outcome of an earlier commit is unknown: no writes are accepted until the process restarts and the engine has recovered.
+    /// Nothing of this write was kept.
     case writerEnded
     /// The disk, or the page limit, is full; nothing of this write was kept.
     case full
@@ -15,7 +19,7 @@ package enum DatabaseError: Error, Sendable, Equatable {
     case locked
     /// A constraint of the schema refused the statement. `message` names it, e.g. `UNIQUE constraint failed: sites.name`.
     case constraint(Constraint, message: String)
-    /// The engine had already rolled the transaction back before this statement.
+    /// The engine rolled the transaction back, and its closure threw another error than that of the failed statement.
     case rolledBack
     /// The file was written by a newer program: it records an unknown migration.
     case newerSchema(migration: String)
@@ -39,6 +43,7 @@ extension DatabaseError: CustomStringConvertible {
         switch self {
         case .overloaded: "too many writes are waiting"
         case .closed: "the database is closed"
+        case .outcomeUnknown: "a commit failed, and it is unknown whether it is on disk: restart to recover"
         case .writerEnded: "the database accepts no writes since a commit failed: restart to recover"
         case .full: "the disk is full"
         case .locked: "another process uses the database file: stop it, then try again"

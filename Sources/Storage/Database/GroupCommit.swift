@@ -7,7 +7,7 @@ struct GroupCommit {
     /// The outcome of a commit is unknown, because an fsync failed.
     struct Uncertain: Error {
         let cause: DatabaseError
-        /// The writes of the batch that have not got their results.
+        /// The writes that may be on disk, and have not got their results.
         var unanswered: [any PendingWrite] = []
     }
 
@@ -20,9 +20,7 @@ struct GroupCommit {
         let batch = admitted(writes)
         guard !batch.isEmpty else { return false }
         do {
-            try connection.execute("BEGIN IMMEDIATE")
-            connection.expectsTransaction = true
-            defer { connection.expectsTransaction = false }
+            try connection.control("BEGIN IMMEDIATE")
             if batch.count == 1 {
                 try run(batch[0], rollback: "ROLLBACK")
             } else {
@@ -32,7 +30,7 @@ struct GroupCommit {
             return try retry(batch, after: error, mayRelease)
         }
         do {
-            if connection.isInTransaction { try connection.execute("COMMIT") }
+            if connection.isInTransaction { try connection.control("COMMIT") }
         } catch {
             if error.leavesOutcomeOpen { throw Uncertain(cause: error, unanswered: batch) }
             return try retry(batch, after: error, mayRelease)
@@ -54,9 +52,9 @@ struct GroupCommit {
     }
 
     private func savepoint(_ write: any PendingWrite) throws(DatabaseError) {
-        try connection.execute("SAVEPOINT write")
+        try connection.control("SAVEPOINT write")
         try run(write, rollback: "ROLLBACK TO write")
-        try connection.execute("RELEASE write")
+        try connection.control("RELEASE write")
     }
 
     /// - Parameter rollback: the statement that undoes what a failed write has done.
@@ -66,11 +64,8 @@ struct GroupCommit {
         } catch {
             if let error = error as? DatabaseError, error.isFailedSync { throw error }
             guard connection.isInTransaction else { throw error as? DatabaseError ?? .rolledBack }
-            try connection.execute(rollback)
-            return
+            try connection.control(rollback)
         }
-        // A body that caught the error and continued has nothing left to commit.
-        guard connection.isInTransaction else { throw .rolledBack }
     }
 
     /// Repeats each write of a transaction that was rolled back alone; a write that was alone has failed.
@@ -80,7 +75,7 @@ struct GroupCommit {
         // Also before a COMMIT: a large transaction writes to the log before its end.
         if error.isFailedSync { throw Uncertain(cause: error, unanswered: batch) }
         // If this fails, the next BEGIN fails, too, and reports it.
-        if connection.isInTransaction { _ = try? connection.execute("ROLLBACK") }
+        if connection.isInTransaction { _ = try? connection.control("ROLLBACK") }
         // Another process has locked the file: each write would wait for it again, one after the other.
         if batch.count == 1 || error == .locked {
             // Only once: if a quota is the limit, the disk has space, and the reserve is set aside again at once.
@@ -96,7 +91,9 @@ struct GroupCommit {
             do {
                 isFull = try commit([write]) || isFull
             } catch {
-                throw Uncertain(cause: error.cause, unanswered: error.unanswered + batch[(index + 1)...])
+                // The others were rolled back.
+                for write in batch[(index + 1)...] { write.finish(DatabaseError.writerEnded) }
+                throw error
             }
         }
         return isFull

@@ -34,7 +34,7 @@ final class Write<Value: Sendable>: PendingWrite, @unchecked Sendable {  // hand
         // Drops the effects of an earlier write that failed.
         _ = connection.takeEffects()
         effects = []
-        result = Result { try body(connection) }
+        result = Result { try connection.requiringStatements { try body(connection) } }
         _ = try result.get()
         effects = connection.takeEffects()
     }

@@ -28,9 +28,9 @@ package class ReadConnection {
     private final let mode: Mode
     private final var statements: [String: Statement] = [:]
 
-    /// Whether a transaction was opened. A statement after the engine rolled it back would be a transaction of its own, so it is
-    /// refused.
-    final var expectsTransaction = false
+    /// Whether a statement of the running closure has failed; `nil` = none runs. The closure has to end with an error then: PostgreSQL
+    /// refuses all further statements. SQLite would run and commit them, outside the transaction if the failure has rolled it back.
+    private final var closureHasFailed: Bool?
 
     init(path: String, mode: Mode) throws(DatabaseError) {
         let access = mode == .writer ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
@@ -92,7 +92,7 @@ package class ReadConnection {
         let statement = try start(sql, arguments)
         defer { statement.reset() }
         var rows: [T] = []
-        while try statement.step() { rows.append(try row(Row(statement: statement))) }
+        while try step(statement) { rows.append(try row(Row(statement: statement))) }
         return rows
     }
 
@@ -102,22 +102,36 @@ package class ReadConnection {
     ) throws -> T? {
         let statement = try start(sql, arguments)
         defer { statement.reset() }
-        return try statement.step() ? row(Row(statement: statement)) : nil
+        return try step(statement) ? row(Row(statement: statement)) : nil
     }
 
     /// Whether a statement has a row; it is not read further.
     package final func hasRow(_ sql: String, _ arguments: (any Bindable)?...) throws(DatabaseError) -> Bool {
         let statement = try start(sql, arguments)
         defer { statement.reset() }
-        return try statement.step()
+        return try step(statement)
     }
 
-    /// Runs one statement of the engine itself, such as BEGIN.
-    final func run(_ sql: String) throws(DatabaseError) {
+    /// Runs a statement that controls transactions, such as BEGIN or ROLLBACK.
+    final func control(_ sql: String) throws(DatabaseError) {
         let statement = try start(sql, [])
         defer { statement.reset() }
         while try statement.step() {}
     }
+
+    /// Runs the closure of a transaction, or of a part with its own savepoint.
+    ///
+    /// - Throws: also ``DatabaseError/misuse(_:)`` if a statement failed and `body` did not.
+    final func requiringStatements<T>(_ body: () throws -> T) throws -> T {
+        closureHasFailed = false
+        defer { closureHasFailed = nil }
+        let value = try body()
+        if closureHasFailed == true { throw Self.continued }
+        return value
+    }
+
+    private static let continued = DatabaseError.misuse(
+        "a transaction continues after one of its statements has failed")
 
     /// Runs any number of statements without arguments.
     final func executeScript(_ sql: String) throws(DatabaseError) {
@@ -131,11 +145,20 @@ package class ReadConnection {
     }
 
     final func start(_ sql: String, _ arguments: [(any Bindable)?]) throws(DatabaseError) -> Statement {
-        if expectsTransaction && !isInTransaction { throw .rolledBack }
+        if closureHasFailed == true { throw Self.continued }
         let statement = try statement(sql)
         try statement.bind(arguments)
         statement.isRunning = true
         return statement
+    }
+
+    final func step(_ statement: Statement) throws(DatabaseError) -> Bool {
+        do {
+            return try statement.step()
+        } catch {
+            if closureHasFailed != nil { closureHasFailed = true }
+            throw error
+        }
     }
 
     private final func statement(_ sql: String) throws(DatabaseError) -> Statement {

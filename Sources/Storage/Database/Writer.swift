@@ -51,12 +51,11 @@ final class Writer: Sendable {
             connection.keepLogOnClose()
             queue.close(refusing: end)
             onEnd(error.cause)
-            var unanswered = error.unanswered
+            for write in error.unanswered { write.finish(DatabaseError.outcomeUnknown) }
             while let turn = queue.take() {
-                unanswered += turn.writes
+                for write in turn.writes { write.finish(end) }
                 copies += turn.copies
             }
-            for write in unanswered { write.finish(end) }
         }
         // Each copy refers to the connection.
         for copy in copies { copy.fail(end) }

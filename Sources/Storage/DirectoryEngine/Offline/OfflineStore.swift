@@ -85,9 +85,9 @@ package struct OfflineStore: Sendable {
         do {
             guard try holds(file) else { throw ReadoptionError.isDamaged }
             try database.writeBlocking { try body($0) }
-        } catch DatabaseError.writerEnded {
+        } catch DatabaseError.outcomeUnknown {
             // The rows may exist: the next start moves the file to the place in the rows.
-            throw DatabaseError.writerEnded
+            throw DatabaseError.outcomeUnknown
         } catch {
             try data.quarantine(file.fileID)
             throw error

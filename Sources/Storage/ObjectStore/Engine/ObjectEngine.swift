@@ -173,9 +173,9 @@ package final class NewFile {
             isPending = false
             engine.resolve(id)
             return value
-        } catch DatabaseError.writerEnded {
+        } catch DatabaseError.outcomeUnknown {
             isPending = false
-            throw DatabaseError.writerEnded
+            throw DatabaseError.outcomeUnknown
         }
     }
 

@@ -54,7 +54,7 @@ package enum StorageOutage: Sendable {
         switch error {
         case StorageFailure.full, DatabaseError.full: self = .full
         case StorageFailure.unreadable, StorageFailure.other, DatabaseError.overloaded, DatabaseError.locked,
-            DatabaseError.closed, DatabaseError.writerEnded:
+            DatabaseError.closed, DatabaseError.writerEnded, DatabaseError.outcomeUnknown:
             self = .unavailable
         default: return nil
         }
