@@ -339,7 +339,7 @@ let package = Package(
                 "WireTesting",
             ],
             swiftSettings: strict),
-        tests("Database", ["Basics", "GatewayTesting"]),
+        tests("Database", ["Basics", "CSQLite", "GatewayTesting"]),
         tests("StoreProtocol", ["Basics", "Crypto", "HTTPTypes"], exclude: ["Vectors"]),
         tests("ObjectStore", ["Basics", "Crypto", "Database", "DirectoryEngine", "StoreProtocol", "StoreTesting"]),
         tests(

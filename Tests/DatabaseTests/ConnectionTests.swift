@@ -1,4 +1,5 @@
 import Basics
+import CSQLite
 import TestSupport
 import Testing
 
@@ -88,6 +89,11 @@ import Testing
             try connection.query("SELECT a FROM t ORDER BY a") { outer.int(0) * 10 + $0.int(0) }
         }
         #expect(pairs == [[11, 12], [21, 22]])
+    }
+
+    @Test func memoryIsNotCountedUnderALock() throws {
+        try connection.execute("INSERT INTO t (a) VALUES (1)")
+        #expect(sqlite3_memory_used() == 0)
     }
 
     @Test func aStatementThatFailedCanBeUsedAgain() throws {

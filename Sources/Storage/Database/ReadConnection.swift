@@ -32,7 +32,13 @@ package class ReadConnection {
     /// refuses all further statements. SQLite would run and commit them, outside the transaction if the failure has rolled it back.
     private final var closureHasFailed: Bool?
 
+    /// The settings of SQLite for the whole process, which are made before its first connection.
+    private static let processSettings: Void = {
+        csqlite_disable_memory_statistics()
+    }()
+
     init(path: String, mode: Mode) throws(DatabaseError) {
+        Self.processSettings
         let access = mode == .writer ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
         var opened: OpaquePointer?
         // NOMUTEX, because this type itself requires one thread at a time.
