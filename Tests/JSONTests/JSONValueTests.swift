@@ -45,6 +45,12 @@ import Testing
         }
     }
 
+    @Test func nullCharacterIsRefusedInTextsThatAreStored() throws {
+        let error = #expect(throws: JSONError.self) { try read(#"{"a":["b\u0000"]}"#, .stored) }
+        #expect(error?.reason == .invalidText && error?.problem == "a string must not contain the character U+0000")
+        #expect(try read(#""\u0001""#, .stored) == .string("\u{1}"))
+    }
+
     @Test func repeatedMembersAreRefusedWhereTheyAreAmbiguous() throws {
         let text = #"{"a":1,"b":{"c":2,"c":3}}"#
         #expect(try read(text).members?["b"]?.members == ["c": .number(2)])

@@ -25,6 +25,11 @@ import Testing
         }
     }
 
+    @Test func nullCharacterInARecordIsRefused() {
+        let json = #"{"tags":[{"name":"a\u0000"}]}"#
+        #expect(problem(.tags, json)?.hasSuffix("a string must not contain the character U+0000") == true)
+    }
+
     @Test func documentsOfTheAppAreRead() throws {
         let json = """
             {"more":[1,{}],"digests":[{\(Self.head),"serverId":"","content":"甲","pageIndex":12,"category":1,"other":null,

@@ -73,6 +73,13 @@ import Wire
         #expect(reply.closeCode == 0)
     }
 
+    @Test func nullCharacterInATextIsRefused() throws {
+        let reply = try RawClient(echo()).call(body: [0, 0, 0, 0, 4, 0x0A, 2, 0x68, 0])
+        #expect(reply["grpc-status"] == "3")
+        // This server has no JSON, and so does not know the names of fields.
+        #expect(reply["grpc-message"] == "a string field must not contain the character U+0000")
+    }
+
     @Test func anUnknownPathIsUnimplemented() throws {
         let reply = try RawClient(echo()).call(changing: [":path": "/test.Service/Nothing"], body: message)
         #expect(reply["grpc-status"] == "12")

@@ -13,10 +13,19 @@ package struct JSONRules: Sendable {
     package var permitsRepeatedNames = true
     /// Whether `\$` is an escape of the dollar sign, as in the policies of S3.
     package var permitsEscapedDollar = false
+    /// Whether a string may have the character U+0000, which PostgreSQL has in no text.
+    package var permitsNullCharacter = true
 
     package init() {}
 
     package static let json = JSONRules()
+
+    /// For documents whose texts are stored.
+    package static let stored = {
+        var rules = JSONRules()
+        rules.permitsNullCharacter = false
+        return rules
+    }()
 
     /// For configurations.
     package static let json5 = {

@@ -246,6 +246,9 @@ package struct JSONScanner {
     private mutating func escapedScalar() throws(JSONError) -> String {
         let start = offset
         let unit = try hexadecimal(4)
+        guard unit != 0 || rules.permitsNullCharacter else {
+            throw error("a string must not contain the character U+0000", .invalidText, at: start)
+        }
         if let scalar = Unicode.Scalar(unit) { return String(scalar) }
         guard unit < 0xDC00, take(unescaped: "\\"), take(unescaped: "u"), case let low = try hexadecimal(4),
             0xDC00...0xDFFF ~= low,

@@ -1,4 +1,6 @@
 import GRPCWire
+import Protobuf
+import ProtobufJSON
 
 /// The bytes of the request, from the transport to the method.
 extension ServerCall {
@@ -97,6 +99,19 @@ extension ServerCall {
         } catch {
             fail(error)
         }
+    }
+
+    /// Makes the error for a message that cannot be decoded.
+    ///
+    /// U+0000 is refused in all texts of requests, which protobuf permits: PostgreSQL has no text with it, and functions of SQLite take
+    /// it for the end of one.
+    func invalid(_ message: UnsafeRawBufferPointer, _ fullName: String, _ error: DecodingError) -> RPCError {
+        guard error == .nullCharacter else {
+            return .invalidRequest("the request is not a valid \(fullName): \(error)")
+        }
+        let path = server.json?.schema.fieldWithNullCharacter(in: message, of: fullName) ?? []
+        let name = path.isEmpty ? "a string field" : path.map(\.name).joined(separator: ".")
+        return .invalidRequest("\(name) must not contain the character U+0000", field: path.last?.jsonName)
     }
 
     /// Counts the bytes that the call holds. One client could hold as many incomplete or decompressed messages as it has streams,

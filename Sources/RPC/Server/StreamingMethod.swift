@@ -62,7 +62,13 @@ private final class StreamingCall<Input: Message, Output: Message>: ServerCall, 
     }
 
     override func received(_ message: UnsafeRawBufferPointer, wasCompressed: Bool) throws(RPCError) {
-        let request = Request(message: try Input(request: message), wasCompressed: wasCompressed)
+        var input = Input()
+        do throws(DecodingError) {
+            try input.merge(decoding: message, permitsNullCharacter: false)
+        } catch {
+            throw invalid(message, Input.fullName, error)
+        }
+        let request = Request(message: input, wasCompressed: wasCompressed)
         inbox.deliver(request, size: message.count + MessagePrefix.byteCount)
         holdsRequest = isBehind
     }

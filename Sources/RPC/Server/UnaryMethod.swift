@@ -47,7 +47,11 @@ private final class UnaryCall<Input: Message, Output: Message>: ServerCall, @unc
 
     override func received(_ message: UnsafeRawBufferPointer, wasCompressed: Bool) throws(RPCError) {
         guard !hasInput else { throw .invalidRequest("\(context.method.path) takes one message") }
-        try input.merge(request: message)
+        do throws(DecodingError) {
+            try input.merge(decoding: message, permitsNullCharacter: false)
+        } catch {
+            throw invalid(message, Input.fullName, error)
+        }
         hasInput = true
         self.wasCompressed = wasCompressed
         size = message.count
@@ -80,22 +84,5 @@ private final class UnaryCall<Input: Message, Output: Message>: ServerCall, @unc
 
     override func dropMessages() {
         if hasInput { input = Input() }
-    }
-}
-
-extension Message {
-    /// Decodes a client's message.
-    init(request bytes: UnsafeRawBufferPointer) throws(RPCError) {
-        self.init()
-        try merge(request: bytes)
-    }
-
-    /// Decodes a client's message into one without a set field.
-    fileprivate mutating func merge(request bytes: UnsafeRawBufferPointer) throws(RPCError) {
-        do {
-            try merge(decoding: bytes)
-        } catch {
-            throw .invalidRequest("the request is not a valid \(Self.fullName): \(error)")
-        }
     }
 }

@@ -39,11 +39,16 @@ extension Message {
     }
 
     /// Merges an encoded message into this one. After an error the contents are unspecified but safe to use.
+    ///
+    /// - Parameter permitsNullCharacter: whether strings may have the character U+0000, as protobuf permits.
     @inlinable
-    public mutating func merge(decoding bytes: UnsafeRawBufferPointer) throws(DecodingError) {
+    public mutating func merge(
+        decoding bytes: UnsafeRawBufferPointer, permitsNullCharacter: Bool = true
+    ) throws(DecodingError) {
         guard let start = bytes.baseAddress else { return }
         guard bytes.count <= ProtobufReader.sizeLimit else { throw .tooLarge }
-        var reader = ProtobufReader(start: start, count: bytes.count)
+        var reader = ProtobufReader(
+            start: start, count: bytes.count, permitsNullCharacter: permitsNullCharacter)
         try merge(from: &reader)
     }
 

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A cursor over the bytes of one message; the only place where decoding uses unchecked memory access.
 ///
 /// The owner keeps the bytes alive while the reader is in use (`Message.init(decoding:)` does). After an error the reader must not
@@ -14,12 +16,15 @@ public struct ProtobufReader: ~Copyable {
     @usableFromInline var cursor: UnsafeRawPointer
     @usableFromInline var end: UnsafeRawPointer
     @usableFromInline var depthLeft: Int
+    /// Whether strings may have the character U+0000, as protobuf permits.
+    @usableFromInline let permitsNullCharacter: Bool
 
     @inlinable
-    package init(start: UnsafeRawPointer, count: Int) {
+    package init(start: UnsafeRawPointer, count: Int, permitsNullCharacter: Bool = true) {
         cursor = start
         end = start + count
         depthLeft = Self.depthLimit
+        self.permitsNullCharacter = permitsNullCharacter
     }
 
     @inlinable package var remaining: Int { end - cursor }
@@ -139,6 +144,7 @@ public struct ProtobufReader: ~Copyable {
     @usableFromInline
     mutating func string() throws(DecodingError) -> String {
         let bytes = try delimited()
+        if !permitsNullCharacter, bytes.hasNull { throw .nullCharacter }
         // Validated once here and copied without a second scan; `String(decoding:)` would validate again.
         let units = bytes.bindMemory(to: UInt8.self).span
         if bytes.isASCII { return String(copying: UTF8Span(unchecked: units, isKnownASCII: true)) }
@@ -214,6 +220,11 @@ public enum WireType {
 }
 
 extension UnsafeRawBufferPointer {
+    fileprivate var hasNull: Bool {
+        guard let start = baseAddress else { return false }
+        return memchr(start, 0, count) != nil
+    }
+
     /// Whether no byte has its highest bit set. Reads vectors of sixteen bytes, the last of which may overlap the one before.
     @inline(__always)
     fileprivate var isASCII: Bool {
@@ -241,6 +252,8 @@ public enum DecodingError: Error, Sendable, Hashable {
     case invalidPackedLength
     /// A `string` that is not UTF-8.
     case invalidUTF8
+    /// A `string` with the character U+0000, for a reader that does not permit it.
+    case nullCharacter
     /// The end of a group that did not begin, or with another group's number.
     case unbalancedGroup
     /// Messages or groups nested more than `ProtobufReader.depthLimit` deep.

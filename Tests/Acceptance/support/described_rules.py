@@ -26,6 +26,7 @@ REFUSED = {
     r"file_size_bytes must be 0 to \d+": "an integer of 64 bits is a text, which has no largest value",
     ": the field is unknown, at byte": "a message that is also in responses may get more members in later versions",
     "control characters|characters that a file name can have": "classes of characters of Unicode, which patterns lack",
+    r"must not contain the character U\+0000": "the rule of all texts, which the document does not repeat at each",
     r"must have 1 to \d+ entries": "the list may be empty if a filter is set",
 }
 

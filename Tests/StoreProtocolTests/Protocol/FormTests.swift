@@ -55,6 +55,20 @@ import Testing
         #expect(throws: StoreError.self) { try read(text, by: 100) }
     }
 
+    @Test(arguments: ["name=\"file\"; filename=\"a\0b.txt\"", "name=\"a\0\"", "name=\"a\"\r\nContent-Type: a\0"])
+    func nullCharacterInTheHeaderOfAPartIsRefused(header: String) throws {
+        let form = "--b--1\r\nContent-Disposition: form-data; \(header)\r\n\r\nx\r\n" + Self.form
+        let error = #expect(throws: StoreError.self) { try read(form, by: 100) }
+        #expect(error?.message.contains("U+0000") == true)
+    }
+
+    @Test func nullCharacterInAFieldIsRefused() {
+        let form = "--b--1\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx\0y\r\n" + Self.form
+        let error = #expect(throws: StoreError.self) { try read(form, by: 100) }
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.message.contains("has the character U+0000 in the field a") == true)
+    }
+
     @Test(arguments: [
         ("a;b.txt", "a;b.txt"), ("a; name=b", "a; name=b"), ("a=b", "a=b"), ("a\\\"b;c", "a\"b;c"),
         ("%22a%22", "\"a\""),

@@ -52,6 +52,7 @@ import Testing
             ("/b/k", .bucket), ("/Bucket/k", .bucket), ("/-bucket/k", .bucket), ("/buc%6Bet/k", .bucket),
             ("//k", .bucket),
             ("/bucket/a%00b", .key(.invalidKey)), ("/bucket/a%01b", .key(.invalidKey)),
+            ("/bucket?marker=a%00", .parameter("marker")), ("/bucket?%00", .parameter("\0")),
             ("/bucket/%1B[2J", .key(.invalidKey)), ("/bucket/%EF%BF%BF", .key(.invalidKey)),
             ("/bucket/" + String(repeating: "k", count: 1025), .key(.keyTooLong)),
         ] as [(String, RequestTarget.Malformed)])

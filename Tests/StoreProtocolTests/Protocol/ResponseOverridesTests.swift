@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "response-content-type=a%0D%0ASet-Cookie:%20b", "response-expires=a%00b",
+        "response-content-type=a%0D%0ASet-Cookie:%20b", "response-expires=a%01b",
         "response-content-type=a&response-content-type=b",
         "response-content-language=" + String(repeating: "x", count: 1025),
     ])

@@ -83,6 +83,35 @@ import WireTesting
         #expect(error(Scalars.self, [0x7A] + field) == nil)
     }
 
+    @Test(arguments: [[0], [0x61, 0, 0x62], [UInt8](repeating: 0x61, count: 40) + [0]] as [[UInt8]])
+    func nullCharacterIsRefusedWhereTheReaderDoesNotPermitIt(_ text: [UInt8]) {
+        let field = [UInt8(text.count)] + text
+        func strictError<M: Message>(_ type: M.Type, _ bytes: [UInt8]) -> DecodingError? {
+            bytes.withUnsafeBytes { bytes in
+                do throws(DecodingError) {
+                    var message = M()
+                    try message.merge(decoding: bytes, permitsNullCharacter: false)
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+        }
+        let key: [UInt8] = [0x0A, UInt8(text.count + 2), 0x0A] + field
+        #expect(strictError(Scalars.self, [0x72] + field) == .nullCharacter)
+        #expect(strictError(Repeateds.self, [0x72, 0x01, 0x61, 0x72] + field) == .nullCharacter)
+        #expect(strictError(Choices.self, [0x12] + field) == .nullCharacter)
+        #expect(strictError(Optionals.self, [0x8A, 0x01, UInt8(text.count + 2), 0x72] + field) == .nullCharacter)
+        #expect(strictError(Maps.self, key) == .nullCharacter)
+        #expect(strictError(Maps.self, [0x0A, UInt8(text.count + 2), 0x12] + field) == .nullCharacter)
+        #expect(strictError(Maps.self, [0x2A, UInt8(key.count + 2), 0x12, UInt8(key.count)] + key) == .nullCharacter)
+        // Bytes, and what is not known to be text.
+        #expect(strictError(Scalars.self, [0x7A] + field) == nil)
+        #expect(strictError(Scalars.self, [0xFA, 0x06] + field) == nil)
+        #expect(error(Scalars.self, [0x72] + field) == nil)
+        #expect(error(Maps.self, key) == nil)
+    }
+
     @Test func groupsAreKeptAndUnbalancedOnesRefused() throws {
         // Field 40 as a group with a varint, a string, and a nested group.
         let group: [UInt8] = [0xC3, 0x02, 0x08, 0x01, 0x12, 0x01, 0x61, 0xCB, 0x02, 0xCC, 0x02, 0xC4, 0x02]

@@ -16,7 +16,7 @@ struct DocumentReader {
     /// - Throws: ``ArchiveFailure/document(_:)``.
     func records<Record: ArchivedRecord>() throws -> [Record] {
         do {
-            var scanner = JSONScanner(json)
+            var scanner = JSONScanner(json, .stored)
             var records: [Record]?
             try scanner.beginObject()
             var isFirst = true
@@ -33,7 +33,8 @@ struct DocumentReader {
             guard let records else { throw failure("the member \(document.rawValue) is missing") }
             return records
         } catch let error as JSONError {
-            throw failure("byte \(error.offset): the text is not valid JSON")
+            let problem = error.reason == .invalidText ? error.problem : nil
+            throw failure("byte \(error.offset): \(problem ?? "the text is not valid JSON")")
         }
     }
 

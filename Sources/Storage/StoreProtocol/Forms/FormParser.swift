@@ -74,6 +74,9 @@ package struct FormParser {
         case (.part(let part), _):
             let name = part.name.lowercased()
             guard !name.isEmpty else { throw Self.malformed("has a part without a name") }
+            for text in [part.name, part.fileName, part.contentType] where text?.utf8.contains(0) == true {
+                throw Self.malformed("has a part whose header contains the character U+0000")
+            }
             guard name == "file" else {
                 state = .value(name: name)
                 return
@@ -98,6 +101,7 @@ package struct FormParser {
         guard let text = String(validating: value, as: UTF8.self) else {
             throw Self.malformed("has a field that is not valid UTF-8: \(name)")
         }
+        guard !value.contains(0) else { throw Self.malformed("has the character U+0000 in the field \(name)") }
         fieldBytes += value.count + name.utf8.count
         guard fieldBytes <= Self.maximumFields, fields.fields.count < 100 else {
             throw Self.malformed("has too many fields before its file")

@@ -43,7 +43,9 @@ package struct ObjectListQuery: Equatable, Sendable {
         startAfter = form == .objectsV2 ? target["start-after"] ?? "" : ""
         token = form == .objectsV2 ? target["continuation-token"] : nil
         if let token, !token.isEmpty {
-            guard let bytes = Base64.decodeURL(token), let start = String(validating: bytes, as: UTF8.self) else {
+            guard let bytes = Base64.decodeURL(token), !bytes.contains(0),
+                let start = String(validating: bytes, as: UTF8.self)
+            else {
                 throw StoreError(.invalidArgument, "The continuation token provided is incorrect.")
             }
             self.start = start

@@ -6,6 +6,8 @@ package struct RequestTarget: Equatable {
         case target
         case bucket
         case key(StoreError)
+        /// A parameter of that name has the character U+0000.
+        case parameter(String)
     }
 
     package struct Parameter: Equatable {
@@ -80,6 +82,7 @@ package struct RequestTarget: Equatable {
             guard let name = URLEncoding.decode(query: halves.first), !name.isEmpty,
                 let value = URLEncoding.decode(query: halves.second ?? "")
             else { throw .target }
+            guard !name.utf8.contains(0), !value.utf8.contains(0) else { throw .parameter(name) }
             parameters.append(Parameter(name: name, value: value))
         }
         return parameters

@@ -17,6 +17,10 @@ extension StoreError {
                 case .target: StoreError(.invalidURI, "The URI could not be parsed.")
                 case .bucket: StoreError(.invalidBucketName, "The bucket name is not valid.")
                 case .key(let reason): reason
+                case .parameter(let name):
+                    StoreError(
+                        .invalidArgument,
+                        "The parameter \(name.filter(\.isASCII).prefix(100)) must not contain the character U+0000.")
                 }
         case is WritesInFlight.Revoked:
             self = StoreError(.serviceUnavailable, "Another request changed the upload during this request. Try again.")
