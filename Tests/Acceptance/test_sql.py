@@ -4,7 +4,7 @@ and they notice errors."""
 from contextlib import closing
 
 import pytest
-from engines import order, plans, postgres, replay, rows, schema, sources, texts, transactions
+from engines import bounds, order, plans, postgres, replay, rows, schema, sources, texts, transactions
 from support import apps, sql_recorder
 from support.database import reading
 from support.gateway import Gateway
@@ -46,6 +46,20 @@ def test_schema_of_sources_is_the_gateways(gateway_with, lite):
     with reading(gateway) as database:
         assert described(database) == described(lite)
         assert schema.columns(database) == schema.columns(lite)
+
+
+def test_no_entry_of_an_index_is_too_long_for_postgresql(lite):
+    assert bounds.judge(lite) == []
+    with closing(schema.connect()) as database:
+        schema.apply(database)
+        database.execute("CREATE INDEX long ON object_facets (key, value, value)")
+        database.execute("CREATE INDEX unknown ON sites (lower(name), status) WHERE name > ''")
+        database.execute("CREATE INDEX free ON audit (action)")
+        failures = bounds.judge(database)
+    assert sorted(failures) == [
+        "free: the longest value of audit.action is not in scripts/engines/bounds.py",
+        "long: an entry may have 4160 bytes, and PostgreSQL permits 2688",
+    ]
 
 
 def test_literals_are_found_in_every_form():

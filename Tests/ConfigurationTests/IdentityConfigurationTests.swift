@@ -70,6 +70,12 @@ import Testing
         #expect(refusal(["public_url": url]).contains("identity.public_url"), "\(url)")
     }
 
+    @Test func lengthOfAnIssuerIsLimited() {
+        let longest = "https://sso.example.com/".padding(toLength: 1024, withPad: "x", startingAt: 0)
+        #expect(refusal(of: Self.corp, ["issuer": longest]) == "")
+        #expect(refusal(of: Self.corp, ["issuer": longest + "x"]).contains("corp.issuer must be at most 1024 bytes"))
+    }
+
     @Test func loopbackAddressesMayBeCleartext() {
         for url in ["http://127.0.0.1:8080", "http://[::1]:8080/x", "http://localhost:8080"] {
             #expect(refusal(of: Self.corp, ["issuer": url]) == "")

@@ -36,6 +36,13 @@ import Testing
         }
     }
 
+    @Test func lengthOfAnEndpointIsLimited() throws {
+        let longest = "file:///srv/copies/" + String(repeating: "x", count: 1024 - 19)
+        #expect(try CopyPlace(CopyDestination(endpoint: longest)).endpoint == longest)
+        let error = #expect(throws: RPCError.self) { try CopyPlace(CopyDestination(endpoint: longest + "x")) }
+        #expect(error?.message == "destination.endpoint must be at most 1024 bytes")
+    }
+
     @Test func bucketsByEndpointNameAndRegion() throws {
         #expect(try isListed("https://s3.example.com", bucket: "cold"))
         #expect(try isListed("https://s3.example.com/", bucket: "cold", region: "eu-1"))

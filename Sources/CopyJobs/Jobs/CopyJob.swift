@@ -147,6 +147,9 @@ struct CopyOrder: Sendable {
 
 /// The destination in a job's request, which is also stored in its row. It is only usable while the configuration lists it.
 struct CopyPlace: Sendable, Hashable {
+    /// The longest endpoint in bytes. Together with the longest key it is a path in an index of claims.
+    static let longestEndpoint = 1024
+
     let endpoint: String
     let bucket: String
     let region: String
@@ -156,6 +159,9 @@ struct CopyPlace: Sendable, Hashable {
         endpoint = request.endpoint
         bucket = request.bucket
         region = request.region
+        guard endpoint.utf8.count <= Self.longestEndpoint else {
+            throw .invalidArgument("destination.endpoint must be at most \(Self.longestEndpoint) bytes")
+        }
         for (field, value) in [("account_id", request.accountID), ("kms_key_id", request.kmsKeyID)]
         where !value.isEmpty {
             throw .invalidArgument("destination.\(field) must be empty: the gateway's configuration sets it")

@@ -71,6 +71,8 @@ package struct IdentityProvider: Sendable {
 
 extension IdentityProvider {
     private static let mostEntries = 100
+    /// The longest issuer in bytes, which is in an index together with a subject.
+    private static let longestIssuer = 1024
     private static let standardScopes = ["openid", "email", "profile"]
 
     /// Reads a member of `identity.providers`; `nil` after a fault without which it cannot be read further.
@@ -91,6 +93,9 @@ extension IdentityProvider {
         }
         guard let issuer = settings.text("issuer", unit: "URL") else { return nil }
         Self.check(issuer, "issuer", settings)
+        if issuer.utf8.count > Self.longestIssuer {
+            settings.reject("issuer", "must be at most \(Self.longestIssuer) bytes")
+        }
         self.init(name: name, issuer: issuer, audiences: Set(audiences))
         title = settings.text("title", default: name, bounds: "1–64 bytes")
         if !(1...64).contains(title.utf8.count) { settings.reject("title", "must be 1 to 64 bytes") }
