@@ -544,9 +544,9 @@ class Receiver:
 def put(library, path, monkeypatch):
     """Puts a file into the store at a port, with a timeout that is short for a test; returns the ETag."""
     store = library("store")
-    monkeypatch.setattr(store, "_TIMEOUT", 0.5)
 
-    def run(port: int, sent: Callable[[int], None] = lambda count: None) -> str:
+    def run(port: int, sent: Callable[[int], None] = lambda count: None, timeout: float = 0.5) -> str:
+        monkeypatch.setattr(store, "_TIMEOUT", timeout)
         place = {"bucket": "bucket", "endpoint": f"http://127.0.0.1:{port}", "object_key": "key", "region": "region"}
         secrets = {"access_key_id": "id", "secret": "s3cret", "token": "t0ken"}
         credentials = store.Credentials(**place, **secrets, expires_at=0, part_size=PART)
@@ -570,8 +570,9 @@ def test_refusal_before_the_body_was_read_is_understood(library, put, path):
         file.write(bytes(8 * MIB))
     body = b"<Error><Code>SecurityTokenExpired</Code></Error>"
     reply = b"HTTP/1.1 403 Forbidden\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
+    # The reply comes before or while the client waits to send more, which ends the wait.
     with pytest.raises(library("errors").StoreError) as refusal:
-        put(Receiver(0, reply=reply).port)
+        put(Receiver(0, reply=reply).port, timeout=WAIT_SECONDS / 2)
     assert refusal.value.code == "SecurityTokenExpired"
 
 

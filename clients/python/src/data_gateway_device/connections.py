@@ -19,11 +19,20 @@ _SO_NWRITE = 0x1024
 
 
 def is_answered(connection: socket.socket) -> bool:
-    """Whether a reply has arrived, or the peer has closed the connection.
+    """Whether a reply has arrived, or the peer has closed the connection; waits until that, or until bytes can be sent.
 
     It is not known with TLS, where the bytes that arrive may be of the protocol itself.
+    Raises OSError if neither happens in the timeout of the connection.
     """
-    return not isinstance(connection, ssl.SSLSocket) and _has_bytes(connection, 0)
+    if isinstance(connection, ssl.SSLSocket):
+        return False
+    poll = select.poll()
+    poll.register(connection, select.POLLIN | select.POLLOUT)
+    timeout = connection.gettimeout()
+    found = poll.poll(None if timeout is None else timeout * 1000)
+    if not found:
+        raise socket.timeout("the connection is silent")
+    return bool(found[0][1] & select.POLLIN)
 
 
 def wait_until_sent(connection: socket.socket, timeout: float) -> None:
