@@ -1,6 +1,6 @@
 package import HTTPTypes
 
-/// A response whose body its caller takes in pieces, when it wants them. The server waits meanwhile.
+/// A response whose body its caller takes in pieces. The server waits until the next one is taken.
 package final class HTTPDownload: Sendable {
     package let status: Int
     package let fields: HTTPFields

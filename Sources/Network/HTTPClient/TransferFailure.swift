@@ -33,7 +33,7 @@ extension Transfer {
         let text = message.map { String(cString: $0) } ?? ""
         return switch code {
         case CURLE_COULDNT_CONNECT: "the server does not accept connections"
-        // What libcurl had taken of a body cannot be taken again for another connection.
+        // libcurl cannot take a part of a body again for another connection.
         case CURLE_SEND_FAIL_REWIND, CURLE_ABORTED_BY_CALLBACK: "the server closed the connection without a response"
         case CURLE_PEER_FAILED_VERIFICATION where text.contains("subject name"):
             TLSProblem.others(certificateNames(), host: "the host of \(authority)")
