@@ -6,6 +6,7 @@ import signal
 import pytest
 from support.client import SignedIn, Stage, end, partial_name
 from support.commands import OK, REFUSED, USAGE
+from support.gateway import eventually
 from support.parties import unique
 from support.uploads import completed, content
 
@@ -92,6 +93,8 @@ def test_killed_download_is_resumed(user, stored, store, tmp_path, number):
     store.on_received(before + SIZE // 2, stage)
     client = user.start("download", file_id, "--by-id", "--to", tmp_path)
     stage.wait()
+    # The half that was passed on may still be on its way into the file.
+    eventually(lambda: any(path.stat().st_size for path in tmp_path.iterdir()))
     end(client, number)
     store.cut()
     stage.let_go()
