@@ -119,7 +119,8 @@ final class CatalogScene: Sendable {
             content: CatalogObject.Content(bucket: "data", key: stored.key, size: stored.size, etag: stored.etag),
             times: CatalogObject.Times(createdAt: now, uploadedAt: now, verifiedAt: now))
         try new.commit {
-            try database.writeBlocking { connection in
+            try database.writeBlocking { [engine = store.engine] connection in
+                try engine.record(fileID, FileContent(size: stored.size, crc64: stored.crc64), in: connection)
                 _ = try StoreRecords(connection).replaceObject(with: stored)
                 try ObjectRecords(connection).insert(object, tags: ["run": "1"])
             }

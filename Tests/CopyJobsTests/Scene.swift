@@ -52,7 +52,8 @@ final class Scene: Sendable {
         bytes.withUnsafeBytes { digest.update($0) }
         let (crc64, now, size) = (digest.crc64, UnixTime(seconds: 1), Int64(bytes.count))
         try store.engine.store(bytes) { fileID in
-            try database.writeBlocking { connection in
+            try database.writeBlocking { [engine = store.engine] connection in
+                try engine.record(fileID, FileContent(size: size, crc64: crc64), in: connection)
                 _ = try StoreRecords(connection).replaceObject(
                     with: StoredObject(
                         StoredObject.Place(bucket: "data", key: uploadID, uploadID: uploadID),

@@ -15,7 +15,7 @@ package final class DelayedEngine: EngineWrapper {
 
     private static func pause() { usleep(delay) }
 
-    package func create(length: Int64?) throws -> NewFile {
+    package func create(_ purpose: FilePurpose, length: Int64?) throws -> NewFile {
         Self.pause()
         let (id, sink) = base.createFile()
         return NewFile(id, DelayedSink(sink, Self.pause), in: self)
@@ -63,7 +63,7 @@ private final class DelayedSink: BodySink, @unchecked Sendable {  // `arrived` i
         arrived += piece
     }
 
-    func finish() throws {
+    func finish(md5: [UInt8]) throws {
         pause()
         try arrived.withUnsafeBytes(sink.append)
     }

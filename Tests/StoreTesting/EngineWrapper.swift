@@ -10,7 +10,7 @@ extension EngineWrapper {
     package var sinksMayBlock: Bool { base.sinksMayBlock }
     package func freeBytes() throws -> Int64? { try base.freeBytes() }
     package func start(_ start: EngineStart) throws -> any EngineUpkeep { try base.start(start) }
-    package func createMultipart() throws -> NewFile { try create(length: nil) }
+    package func createMultipart() throws -> NewFile { try base.createMultipart() }
     package func receivePart(at position: Int64, of fileID: String) throws -> any BodySink {
         try base.receivePart(at: position, of: fileID)
     }
@@ -22,7 +22,10 @@ extension EngineWrapper {
     package func open(_ fileID: String) throws -> any StoredBytes { try base.open(fileID) }
     package func openToExamine(_ fileID: String) throws -> any StoredBytes { try open(fileID) }
     package func remove(_ fileID: String) throws { try base.remove(fileID) }
-    package func synchronizeRemovals(of fileIDs: [String]) throws {}
+    package func removeDurably(_ fileIDs: [String]) throws -> [String] {
+        for fileID in fileIDs { try remove(fileID) }
+        return fileIDs
+    }
     package func hasFacts(of fileID: String) throws -> Bool { try base.hasFacts(of: fileID) }
     package func writeFacts(_ facts: [UInt8], of fileID: String) throws { try base.writeFacts(facts, of: fileID) }
     package func synchronizeFacts(of fileID: String) throws {}

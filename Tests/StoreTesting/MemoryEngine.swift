@@ -25,7 +25,9 @@ package final class MemoryEngine: ObjectEngine {
 
     package func start(_ start: EngineStart) throws -> any EngineUpkeep { NoUpkeep() }
 
-    package func create(length: Int64?) throws -> NewFile {
+    package func create(_ purpose: FilePurpose, length: Int64?) throws -> NewFile { newFile() }
+
+    private func newFile() -> NewFile {
         let (id, sink) = createFile()
         return NewFile(id, sink, in: self)
     }
@@ -38,11 +40,11 @@ package final class MemoryEngine: ObjectEngine {
         return (id, MemorySink(self, id, at: 0))
     }
 
-    package func createMultipart() throws -> NewFile { try create(length: nil) }
+    package func createMultipart() throws -> NewFile { newFile() }
 
     package func duplicate(_ fileID: String) throws -> NewFile {
         guard let bytes = files.withLock({ $0[fileID]?.bytes }) else { throw StorageFailure.missing }
-        let new = try create(length: nil)
+        let new = newFile()
         files.withLock { $0[new.id] = File(bytes: bytes) }
         return new
     }
@@ -83,7 +85,10 @@ package final class MemoryEngine: ObjectEngine {
         facts.withLock { $0[fileID] = nil }
     }
 
-    package func synchronizeRemovals(of fileIDs: [String]) throws {}
+    package func removeDurably(_ fileIDs: [String]) throws -> [String] {
+        for fileID in fileIDs { try remove(fileID) }
+        return fileIDs
+    }
 
     package func hasFacts(of fileID: String) throws -> Bool { facts.withLock { $0[fileID] != nil } }
     package func writeFacts(_ facts: [UInt8], of fileID: String) throws { self.facts.withLock { $0[fileID] = facts } }
@@ -117,7 +122,7 @@ private final class MemorySink: BodySink {
         self.position = Lock(position)
     }
 
-    func finish() throws {}
+    func finish(md5: [UInt8]) throws {}
 
     func append(_ piece: UnsafeRawBufferPointer) throws {
         let start = position.withLock { position in

@@ -112,7 +112,7 @@ final class DataFile: BodySink, StoredBytes, @unchecked Sendable {  // used by o
         position += Int64(piece.count)
     }
 
-    func finish() throws { try synchronizeAndClose() }
+    func finish(md5: [UInt8]) throws { try synchronizeAndClose() }
 
     /// Writes a whole block. A buffered block is sent to the disk at once, so that the sync at the end has little left to wait for.
     func writeBlock(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StorageFailure) {

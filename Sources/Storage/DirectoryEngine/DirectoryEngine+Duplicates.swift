@@ -33,9 +33,8 @@ extension DirectoryEngine {
 
     /// Copies the file, if the file system cannot create another hard link.
     private func copied(_ fileID: String) throws -> NewFile {
-        let new = try create(length: nil)
-        guard let target = new.sink as? DataFile else { throw StorageFailure.missing }
-        target.setDirect(false)
+        let (id, target) = try makeFile()
+        let new = NewFile(id, target, in: self)
         let source = try open(fileID, for: .reading)
         try target.copy(source, length: try source.size(), to: 0)
         try target.synchronizeAndClose()
@@ -71,7 +70,7 @@ extension DirectoryEngine {
 /// A body sink for a file whose bytes already exist.
 private final class NoBody: BodySink {
     func append(_ piece: UnsafeRawBufferPointer) throws {}
-    func finish() throws {}
+    func finish(md5: [UInt8]) throws {}
 }
 
 /// The facts beside a completed upload's file, with which it can be listed again if a database does not know it. The store keeps

@@ -66,7 +66,7 @@ package final class DirectoryEngine: ObjectEngine {
 
     package func start(_ start: EngineStart) throws -> any EngineUpkeep { try DirectoryUpkeep(self, start) }
 
-    package func create(length: Int64?) throws -> NewFile {
+    package func create(_ purpose: FilePurpose, length: Int64?) throws -> NewFile {
         let (fileID, file) = try makeFile()
         file.begin(at: 0, directly: writesDirectly)
         return NewFile(fileID, file, in: self)
@@ -112,7 +112,7 @@ package final class DirectoryEngine: ObjectEngine {
 
     /// Makes a new, empty file, whose name becomes durable when the file is synced. It has to be kept, or sealed, once it has a
     /// row.
-    private func makeFile() throws -> (fileID: String, file: DataFile) {
+    func makeFile() throws -> (fileID: String, file: DataFile) {
         let fileID = Hex.lower(Random.bytes(16))
         pending.add(fileID)
         let descriptor = Glibc.open(path(of: fileID), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o200)
@@ -155,12 +155,17 @@ package final class DirectoryEngine: ObjectEngine {
         if try !exists("\(quarantinePath)/\(fileID)") { try unlinkIfThere(factsPath(of: fileID)) }
     }
 
-    package func synchronizeRemovals(of fileIDs: [String]) throws {
-        let folders = Set(fileIDs.map { $0.prefix(2) })
-        guard folders.count <= Self.foldersSyncedAlone else { return try synchronize() }
+    package func removeDurably(_ fileIDs: [String]) throws -> [String] {
+        let removed = fileIDs.filter { (try? remove($0)) != nil }
+        let folders = Set(removed.map { $0.prefix(2) })
+        guard folders.count <= Self.foldersSyncedAlone else {
+            try synchronize()
+            return removed
+        }
         for folder in folders {
             for kind in ["data", "facts"] { try calls.synchronizeFolder("\(path)/\(kind)/\(folder)") }
         }
+        return removed
     }
 
     /// Makes everything in the store durable.

@@ -107,6 +107,7 @@ enum StoreSchema {
                 -- When the gateway first started with a bucket of the configuration, for ListBuckets.
                 CREATE TABLE store_buckets (name TEXT PRIMARY KEY, created_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
                 """),
+        segmentMigration,
     ]
 }
 

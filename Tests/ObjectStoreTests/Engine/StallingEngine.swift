@@ -35,7 +35,7 @@ final class StallingEngine: EngineWrapper {
             try base.append(piece)
         }
 
-        func finish() throws { state.withLock { $0.isFinished = true } }
+        func finish(md5: [UInt8]) throws { state.withLock { $0.isFinished = true } }
 
         func cancel() { end.signal() }
     }
@@ -53,7 +53,7 @@ final class StallingEngine: EngineWrapper {
 
     var sinks: [Sink] { made.withLock { $0 } }
 
-    func create(length: Int64?) throws -> NewFile {
+    func create(_ purpose: FilePurpose, length: Int64?) throws -> NewFile {
         let stalls = stalling.withLock { left in
             defer { left = max(0, left - 1) }
             return left > 0

@@ -55,6 +55,8 @@ package struct BodyDigest {
         let crc64: UInt64
         let crc32: UInt32
         let checksum: Checksum?
+
+        var content: FileContent { FileContent(size: size, crc64: crc64) }
     }
 }
 

@@ -18,6 +18,8 @@ package final class BodyPipeline {
     private let sink: (any BodySink)?
     private let flow: any BodyFlow
     private let share: BlockThreads.Share?
+    /// The MD5 of all bytes, once ``finish()`` has returned.
+    private var md5: [UInt8] = []
     /// Whether nothing is to be cancelled any more.
     private var isFinished = false
     /// The number of appended bytes.
@@ -50,11 +52,15 @@ package final class BodyPipeline {
     /// Waits until all bytes are hashed and passed on. May be called once.
     ///
     /// - Throws: also if the digests differ from those in the request.
-    func finish() throws -> BodyDigest.Stored { try flow.finish() }
+    func finish() throws -> BodyDigest.Stored {
+        let stored = try flow.finish()
+        md5 = stored.md5
+        return stored
+    }
 
     /// Makes the bytes durable and closes the file.
     func synchronizeAndClose() throws {
-        try sink?.finish()
+        try sink?.finish(md5: md5)
         isFinished = true
     }
 

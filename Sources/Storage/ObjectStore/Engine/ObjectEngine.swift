@@ -6,8 +6,8 @@ package import Database
 /// An id is used for one file only. Methods may be called from any thread, and may block. Failures are `StorageFailure`: `missing`
 /// if a file does not exist.
 package protocol ObjectEngine: AnyObject, Sendable {
-    /// Whether the parts of a multipart upload can have places in its file, so that Complete moves no bytes. Otherwise each part has a
-    /// file of its own.
+    /// Whether a part is written at its place in the file of its multipart upload, so that Complete moves no bytes. Otherwise each part
+    /// is first a file of its own; see ``place(_:in:_:)``.
     var hasPlaces: Bool { get }
     /// Whether a sink may wait longer than a disk takes, e.g. for a network. Each body is then passed on by its own thread, in pieces
     /// as they arrive, and nothing that others need is held meanwhile.
@@ -21,16 +21,32 @@ package protocol ObjectEngine: AnyObject, Sendable {
     /// Makes a new file, for an object from a single PUT or for a part that is not written at its place.
     ///
     /// - Parameter length: the number of bytes that its sink gets; `nil` = unknown.
-    func create(length: Int64?) throws -> NewFile
+    func create(_ purpose: FilePurpose, length: Int64?) throws -> NewFile
     /// Makes a new file for a multipart upload; it survives a power loss once this returns.
     func createMultipart() throws -> NewFile
-    /// Returns a new file with the bytes of another, by a hard link if the file system can create one. It is durable on return.
+    /// Returns a new file with the bytes of another, without moving them if the engine can. It is durable once ``record(_:_:in:)`` has
+    /// committed.
     func duplicate(_ fileID: String) throws -> NewFile
     /// Returns a sink that writes a part at its place in the file of its multipart upload, from `position` on. Only of an engine with
     /// places.
     func receivePart(at position: Int64, of fileID: String) throws -> any BodySink
     /// Makes the file of a multipart upload contain `parts`, one after the other, and nothing else, durably. May be repeated.
     func complete(_ fileID: String, _ parts: [EnginePart]) throws
+
+    /// Records a new file, in the transaction that makes its row as an object's or as that of a multipart upload.
+    ///
+    /// - Parameter content: `nil` for a multipart upload.
+    /// - Throws: `missing` if it is the duplicate of a file that was removed meanwhile.
+    func record(_ fileID: String, _ content: FileContent?, in transaction: Connection) throws
+    /// Moves the bytes of a part's own file to its place in the file of its multipart upload, in the transaction that stores the part. They
+    /// replace those of an earlier part with the number.
+    ///
+    /// - Returns: the files to be removed after the commit; `nil` = the part keeps its file, and ``complete(_:_:)`` moves the bytes.
+    func place(_ part: EnginePart, in fileID: String, _ transaction: Connection) throws -> [String]?
+    /// Takes parts from their places, in the transaction that deletes them.
+    ///
+    /// - Returns: the files to be removed after the commit.
+    func dropParts(_ numbers: [Int], from fileID: String, in transaction: Connection) throws -> [String]
 
     /// Records that a new file has a row, or was removed, so that it is no longer pending.
     func resolve(_ fileID: String)
@@ -42,10 +58,12 @@ package protocol ObjectEngine: AnyObject, Sendable {
     func open(_ fileID: String) throws -> any StoredBytes
     /// Opens a file for reading it once as a whole, without leaving it in memory.
     func openToExamine(_ fileID: String) throws -> any StoredBytes
-    /// Removes a file with its facts; a missing file counts as removed.
+    /// Removes a new file that gets no row; a missing file counts as removed.
     func remove(_ fileID: String) throws
-    /// Makes the removals of files, and of their facts, durable: after a power loss none of them is back.
-    func synchronizeRemovals(of fileIDs: [String]) throws
+    /// Removes files with their facts, durably: after a power loss none of them is back. Missing files count as removed.
+    ///
+    /// - Returns: those that were removed. The others cannot be removed now: the caller tries again later.
+    func removeDurably(_ fileIDs: [String]) throws -> [String]
 
     /// Whether the file has facts, for listing it without its database; see ``ObjectStore/describe(_:_:)``.
     func hasFacts(of fileID: String) throws -> Bool
@@ -92,13 +110,54 @@ package protocol EngineUpkeep: AnyObject, Sendable {
     func recordCleanStop()
 }
 
+extension ObjectEngine {
+    /// For engines without rows of their own.
+    package func record(_ fileID: String, _ content: FileContent?, in transaction: Connection) throws {}
+    package func place(_ part: EnginePart, in fileID: String, _ transaction: Connection) throws -> [String]? { nil }
+    package func dropParts(_ numbers: [Int], from fileID: String, in transaction: Connection) throws -> [String] { [] }
+}
+
+/// The purpose of a new file, which an engine can record with the bytes: it says what they are if no row does.
+package struct FilePurpose: Sendable {
+    /// The place of the object, or of the object that the part is for.
+    package let place: StoredObject.Place
+    /// The multipart upload and the number of the part; `nil` for the bytes of a whole object.
+    package let part: (multipartID: String, number: Int)?
+
+    package init(_ place: StoredObject.Place, part: (multipartID: String, number: Int)? = nil) {
+        self.place = place
+        self.part = part
+    }
+}
+
+/// The properties of a file's bytes.
+package struct FileContent: Sendable, Equatable {
+    /// The size in bytes.
+    package let size: Int64
+    /// CRC-64/XZ.
+    package let crc64: UInt64
+
+    package init(size: Int64, crc64: UInt64) {
+        self.size = size
+        self.crc64 = crc64
+    }
+}
+
 /// A part of a multipart upload's object.
 package struct EnginePart: Sendable, Equatable {
     package let number: Int
-    /// The size in bytes.
-    package let size: Int64
+    package let content: FileContent
     /// The part's own file; `nil` if it is at its place.
     package let fileID: String?
+
+    /// The size in bytes.
+    package var size: Int64 { content.size }
+
+    package init(number: Int, _ content: FileContent, fileID: String?) {
+        self.number = number
+        self.content = content
+        self.fileID = fileID
+    }
 }
 
 /// Receives the bytes of one body, in order. Used by one thread at a time, except for ``cancel()``.
@@ -110,7 +169,9 @@ package protocol BodySink: AnyObject, Sendable {
     ///   whose sinks may block, at most ``BodyPipeline/pieceSize`` bytes.
     func append(_ piece: UnsafeRawBufferPointer) throws
     /// Makes the bytes durable. Nothing follows; a failure is final.
-    func finish() throws
+    ///
+    /// - Parameter md5: of all bytes, computed when they arrived.
+    func finish(md5: [UInt8]) throws
     /// Ends the body. May be called from any thread, while another one waits here: that call fails at once.
     func cancel()
 }

@@ -9,6 +9,8 @@ package enum StorageFailure: Error, Equatable, CustomStringConvertible {
     case missing
     /// The disk cannot read the file's contents: this one file is damaged, and reading it again will not help.
     case unreadable(errno: Int32)
+    /// The engine behind the store did not do what it was told, for this reason; the same may succeed later.
+    case engine(String)
     case other(errno: Int32)
 
     package var description: String {
@@ -16,6 +18,7 @@ package enum StorageFailure: Error, Equatable, CustomStringConvertible {
         case .full: "the disk is full"
         case .missing: "the file is missing"
         case .unreadable(let code): "the disk cannot read it (\(String(cString: strerror(code))))"
+        case .engine(let reason): reason
         case .other(let code): String(cString: strerror(code))
         }
     }
@@ -53,7 +56,8 @@ package enum StorageOutage: Sendable {
     package init?(_ error: any Error) {
         switch error {
         case StorageFailure.full, DatabaseError.full: self = .full
-        case StorageFailure.unreadable, StorageFailure.other, DatabaseError.overloaded, DatabaseError.locked,
+        case StorageFailure.unreadable, StorageFailure.engine, StorageFailure.other, DatabaseError.overloaded,
+            DatabaseError.locked,
             DatabaseError.closed, DatabaseError.writerEnded, DatabaseError.outcomeUnknown:
             self = .unavailable
         default: return nil

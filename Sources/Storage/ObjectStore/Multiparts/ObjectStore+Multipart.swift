@@ -25,6 +25,7 @@ extension ObjectStore {
         let (fileID, now) = (new.id, clock.now())
         let multipart = try new.commit {
             try database.writeBlocking(for: permit.owner) { [self] connection in
+                try engine.record(fileID, nil, in: connection)
                 try permit.own(in: connection)
                 try permit.admit(bytes: 1, in: connection)
                 try permit.check(header.condition, in: connection)
@@ -103,9 +104,7 @@ extension ObjectStore {
             let condition = multipart.condition(and: expected.condition)
             if !condition.isNone { try database.readBlocking { try permit.check(condition, in: $0) } }
             try dropUnlistedParts(of: multipart, plan, permit)
-            try engine.complete(
-                multipart.fileID,
-                plan.parts.map { EnginePart(number: $0.number, size: $0.size, fileID: $0.fileID) })
+            try engine.complete(multipart.fileID, plan.parts.map(\.enginePart))
             let object = StoredObject(
                 StoredObject.Place(bucket: multipart.bucket, key: multipart.key, uploadID: multipart.uploadID),
                 StoredObject.Content(
@@ -183,10 +182,11 @@ extension ObjectStore {
     ) throws {
         for start in stride(from: 0, to: plan.unlisted.count, by: Discards.batch) {
             let some = plan.unlisted[start..<min(start + Discards.batch, plan.unlisted.count)]
-            try database.writeBlocking(for: permit.owner) { [removals = work.removals] connection in
+            try database.writeBlocking(for: permit.owner) { [removals = work.removals, engine] connection in
                 let records = StoreRecords(connection)
                 for part in some { try records.deletePart(part.number, of: multipart.id) }
-                try removals.schedule(some.compactMap(\.fileID), in: connection)
+                let dropped = try engine.dropParts(some.map(\.number), from: multipart.fileID, in: connection)
+                try removals.schedule(some.compactMap(\.fileID) + dropped, in: connection)
             }
         }
     }

@@ -6,7 +6,8 @@ package import StoreProtocol
 ///
 /// The order that makes an acknowledged part durable: the data file's name was synced when the multipart upload began; bytes are
 /// written at their place; `fdatasync`; the row commits; the response is sent. An acknowledged part is never overwritten: other
-/// bytes for it go to a file of their own, whose row replaces the old one in one commit, and Complete copies them into place.
+/// bytes for it go to a file of their own, whose row replaces the old one in one commit, and Complete copies them into place. Of an
+/// engine without places, all bytes do, and the commit gives them their place.
 package final class PartUpload {
     private enum Destination {
         /// At its place in the multipart upload's file.
@@ -60,7 +61,8 @@ package final class PartUpload {
             sink = try store.engine.receivePart(at: position, of: multipart.fileID)
             destination = .place
         } else {
-            let new = try store.engine.create(length: length)
+            let place = permit.claims.place
+            let new = try store.engine.create(FilePurpose(place, part: (multipart.id, number)), length: length)
             sink = new.sink
             destination = .ownFile(new)
         }
@@ -147,8 +149,10 @@ package final class PartUpload {
             let earlier = try records.part(part.number, of: multipartID)
             try permit.admit(bytes: part.size - (earlier?.size ?? 0), in: connection)
             try permit.recordActivity(in: connection)
-            try records.put(part, of: multipartID)
-            try store.work.removals.schedule(earlier?.fileID.map { [$0] } ?? [], in: connection)
+            let replaced = try store.placed(part, of: multipart, in: connection)
+            try records.put(replaced == nil ? part : part.atItsPlace, of: multipartID)
+            let removed = (replaced ?? []) + (earlier?.fileID.map { [$0] } ?? [])
+            try store.work.removals.schedule(removed, in: connection)
         }
         activityIsDue = false
         return part
@@ -162,6 +166,29 @@ package final class PartUpload {
     private static func follow(_ upload: MultipartChecksum?, _ checks: BodyChecks) throws(ObjectStoreError) {
         guard let upload, !checks.follow(upload) else { return }
         throw .checksumNotOfUpload(upload.algorithm)
+    }
+}
+
+extension ObjectStore {
+    /// Moves the bytes of a part's own file to their place, if the engine can; see ``ObjectEngine/place(_:in:_:)``.
+    fileprivate func placed(
+        _ part: PartRecord, of multipart: MultipartRecord, in connection: Connection
+    ) throws -> [String]? {
+        guard part.fileID != nil else { return nil }
+        return try engine.place(part.enginePart, in: multipart.fileID, connection)
+    }
+}
+
+extension PartRecord {
+    /// The same part without a file of its own.
+    fileprivate var atItsPlace: PartRecord {
+        PartRecord(
+            number: number, size: size, md5: md5, crc64: crc64, crc32: crc32, fileID: nil, storedAt: storedAt,
+            checksum: checksum)
+    }
+
+    var enginePart: EnginePart {
+        EnginePart(number: number, FileContent(size: size, crc64: crc64), fileID: fileID)
     }
 }
 

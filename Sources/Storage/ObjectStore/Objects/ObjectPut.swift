@@ -34,7 +34,7 @@ package final class ObjectPut {
         self.permit = permit
         self.header = header
         let share = try store.share(length: length, for: permit.owner)
-        new = try store.engine.create(length: length)
+        new = try store.engine.create(FilePurpose(permit.claims.place), length: length)
         activityIsDue = permit.recordsActivity
         body = store.pipeline(checks, into: new.sink, share: share)
     }
@@ -74,6 +74,7 @@ package final class ObjectPut {
                 try Self.admit(object.size, permit, in: connection)
                 try permit.record(in: connection)
                 try permit.recordActivity(in: connection)
+                try store.engine.record(object.fileID, stored.content, in: connection)
                 let records = StoreRecords(connection)
                 var object = object
                 // Tags may have changed since the request began.

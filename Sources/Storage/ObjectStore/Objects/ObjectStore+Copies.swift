@@ -5,8 +5,8 @@ package import StoreProtocol
 
 /// Copies of objects.
 extension ObjectStore {
-    /// Makes an object with the bytes of another, by a hard link if the file system can create one: each object then has its own
-    /// name for the same bytes, counts in quotas, and is deleted independently.
+    /// Makes an object with the bytes of another, without moving them if the engine can: each object then has its own file with the
+    /// same bytes, counts in quotas, and is deleted independently.
     ///
     /// - Parameters:
     ///   - checksum: of the copy's bytes, which are read if the source does not have it; `nil` = the source's.
@@ -45,6 +45,8 @@ extension ObjectStore {
                     try permit.own(in: connection)
                     try admitCopy(object, permit, in: connection)
                     try permit.record(copyOf: source.claims, in: connection)
+                    try engine.record(
+                        object.fileID, FileContent(size: object.size, crc64: object.crc64), in: connection)
                     try work.discards.finish(StoreRecords(connection).replaceObject(with: object), in: connection)
                 }
             }

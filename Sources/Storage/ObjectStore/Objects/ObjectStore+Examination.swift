@@ -60,9 +60,18 @@ extension ObjectStore {
         }
     }
 
-    /// Reads on a thread of its own, because a disk may be slow.
+    /// Fills the block, up to the end of the file. Reads on a thread of its own, because a disk may be slow.
     private static func read(_ file: any StoredBytes, into block: AlignedBlock, at position: Int64) async throws -> Int
     {
-        try await reading.run { try file.readPassing(into: block.bytes, at: position) }
+        try await reading.run {
+            var filled = 0
+            while filled < AlignedBlock.size {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: block.bytes[filled...])
+                let count = try file.readPassing(into: rest, at: position + Int64(filled))
+                if count == 0 { break }
+                filled += count
+            }
+            return filled
+        }
     }
 }

@@ -6,9 +6,9 @@ package import StoreProtocol
 package struct StoredObject: Sendable, Equatable {
     /// The place of an object in the store.
     package struct Place: Sendable {
-        let bucket: String
-        let key: String
-        let uploadID: String
+        package let bucket: String
+        package let key: String
+        package let uploadID: String
 
         package init(bucket: String, key: String, uploadID: String) {
             self.bucket = bucket

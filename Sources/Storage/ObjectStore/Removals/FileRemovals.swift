@@ -100,11 +100,9 @@ final class FileRemovals: Sendable {
         var count = 0
         for start in stride(from: 0, to: fileIDs.count, by: Self.batch) {
             guard goesOn else { break }
-            let removed = fileIDs[start..<min(start + Self.batch, fileIDs.count)].filter {
-                (try? engine.remove($0)) != nil
-            }
+            let removed = try engine.removeDurably(
+                Array(fileIDs[start..<min(start + Self.batch, fileIDs.count)]))
             guard !removed.isEmpty else { continue }
-            try engine.synchronizeRemovals(of: removed)
             try database.writeBlocking(mayUseReserve: true) { try StoreRecords($0).removed(removed) }
             count += removed.count
         }
