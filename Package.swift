@@ -121,6 +121,12 @@ let package = Package(
             "StoreClient", ["Basics", "Crypto", "HTTPClient", "HTTPTypes", "Settings", "StoreProtocol", "XML"],
             path: "Storage/StoreClient"),
         module(
+            "S3Engine",
+            [
+                "Basics", "Checksums", "Crypto", "Database", "HTTPClient", "ObjectStore", "StoreClient",
+                "StoreProtocol",
+            ], path: "Storage/S3Engine"),
+        module(
             "Accounts",
             [
                 "Basics", "CArgon2", "Capability", "Checksums", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "JSON",
@@ -279,7 +285,12 @@ let package = Package(
             name: "HTTPTestClient", dependencies: ["Basics", "TestSupport"], path: "Tests/HTTPTestClient",
             swiftSettings: strict),
         .target(
-            name: "StoreTesting", dependencies: ["Basics", "Crypto", "DirectoryEngine", "ObjectStore"],
+            name: "StoreTesting",
+            dependencies: [
+                "Basics", "Crypto", "Database", "DirectoryEngine", "HTTPClient", "HTTPServer", "HTTPTypes",
+                "ObjectStore", "S3Engine", "Sockets",
+                "StoreClient", "StoreProtocol", "StoreServer", "TestSupport",
+            ],
             path: "Tests/StoreTesting", swiftSettings: strict),
         .target(name: "TestSupport", dependencies: ["Basics"], path: "Tests/TestSupport", swiftSettings: strict),
         .target(
@@ -346,7 +357,7 @@ let package = Package(
             "StoreServer",
             [
                 "Basics", "Checksums", "Crypto", "Database", "DirectoryEngine", "HTTPClient", "HTTPServer",
-                "HTTPTestClient", "HTTPTypes", "ObjectStore", "Sockets", "StoreClient", "StoreProtocol",
+                "HTTPTestClient", "HTTPTypes", "ObjectStore", "S3Engine", "Sockets", "StoreClient", "StoreProtocol",
                 "StoreTesting",
             ]),
         tests(

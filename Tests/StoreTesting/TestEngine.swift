@@ -1,13 +1,15 @@
+import Crypto
 package import DirectoryEngine
 import Foundation
 package import ObjectStore
 package import Testing
 
-/// The engine of the stores in tests: `STORE_ENGINE=memory` or `delayed` in the environment replaces the directory.
+/// The engine of the stores in tests: `STORE_ENGINE=memory`, `delayed` or `s3` in the environment replaces the directory.
 package enum TestEngine: String, Sendable {
     case directory
     case memory
     case delayed
+    case s3
 
     package static let current: TestEngine? =
         TestEngine(rawValue: ProcessInfo.processInfo.environment["STORE_ENGINE"] ?? directory.rawValue)
@@ -19,7 +21,8 @@ package enum TestEngine: String, Sendable {
         case .directory: try DirectoryEngine(path: directory, configuration: files)
         case .memory: MemoryEngine()
         case .delayed: DelayedEngine()
-        case nil: preconditionFailure("STORE_ENGINE is directory, memory or delayed")
+        case .s3: try TestBucket.makeEngine(spoolFolder: NSTemporaryDirectory())
+        case nil: preconditionFailure("STORE_ENGINE is directory, memory, delayed or s3")
         }
     }
 }
@@ -40,6 +43,11 @@ extension ObjectStore {
 }
 
 extension ObjectEngine {
+    /// Makes a new file for an object.
+    package func create(length: Int64?) throws -> NewFile {
+        try create(FilePurpose(StoredObject.Place(bucket: "bucket", key: "key", uploadID: "upload")), length: length)
+    }
+
     /// Stores bytes in a new file, whose rows `record` writes.
     package func store(_ bytes: [UInt8], record: (_ fileID: String) throws -> Void) throws {
         let new = try create(length: Int64(bytes.count))
@@ -54,6 +62,6 @@ extension BodySink {
         for start in stride(from: 0, to: bytes.count, by: BodyPipeline.pieceSize) {
             try bytes[start..<min(start + BodyPipeline.pieceSize, bytes.count)].withUnsafeBytes(append)
         }
-        try finish()
+        try finish(md5: Digest.md5(bytes))
     }
 }

@@ -4,10 +4,12 @@ import Database
 import Foundation
 import HTTPTestClient
 import HTTPTypes
+import S3Engine
 import StoreProtocol
 import StoreTesting
 import Synchronization
 import TestSupport
+import Testing
 
 @testable import DirectoryEngine
 @testable import ObjectStore
@@ -124,9 +126,27 @@ final class TestStore {
         store.work.discards.drain()
         store.work.removals.drain()
         if let memory = engine as? MemoryEngine { return memory.files.withLock { Array($0.keys) } }
+        if let segments = engine as? S3Engine { return try segmentedFiles(segments) }
         if let delayed = engine as? DelayedEngine { return delayed.base.files.withLock { Array($0.keys) } }
         return try DirectoryEngine.folders.flatMap { try store.data.files(inFolder: $0).map(\.fileID) }
     }
+
+    /// Returns the ids of the files that have a row, after it compared the bucket's keys with the rows.
+    private func segmentedFiles(_ engine: S3Engine) throws -> [String] {
+        store.work.upkeep.drain()
+        let (files, segments) = try database.readBlocking { connection in
+            (
+                try connection.query("SELECT file_id FROM store_files") { $0.text("file_id") },
+                try connection.query("SELECT segment_id FROM store_segments") { $0.text("segment_id") }
+            )
+        }
+        let keys = try TestBucket.of(engine)?.keys().filter { $0.contains("/data/") } ?? []
+        #expect(Set(keys.map { $0.suffix(32) }) == Set(segments.map { $0.suffix(32) }))
+        return files
+    }
+
+    /// Whether a part that replaces another one is a further file, as long as the upload is not completed.
+    var keepsReplacedParts: Bool { !(engine is S3Engine) }
 
     func path(_ fileID: String) -> String {
         directory.appending(path: "store/data/\(fileID.prefix(2))/\(fileID)").path

@@ -1,0 +1,77 @@
+import Basics
+import ObjectStore
+import Synchronization
+
+/// The segments that somebody reads: they are not removed meanwhile, so that a download that has begun ends with the bytes that it
+/// began with.
+final class OpenSegments: Sendable {
+    /// The segments of one reader, until it is dropped.
+    final class Reading: Sendable {
+        private let owner: OpenSegments
+
+        fileprivate init(_ owner: OpenSegments) {
+            self.owner = owner
+        }
+
+        deinit {
+            owner.end(ObjectIdentifier(self))
+        }
+    }
+
+    private struct State {
+        /// The beginning of each reading, with its segments.
+        var readings: [ObjectIdentifier: (began: ContinuousClock.Instant, segmentIDs: [String])] = [:]
+        /// The number of readings of each segment.
+        var uses: [String: Int] = [:]
+        var inRemoval: Set<String> = []
+
+        mutating func end(_ reading: ObjectIdentifier) {
+            guard let ended = readings.removeValue(forKey: reading) else { return }
+            for id in ended.segmentIDs { uses[id] = uses[id].flatMap { $0 > 1 ? $0 - 1 : nil } }
+        }
+    }
+
+    private let longestReading: Duration
+    private let state = Lock(State())
+
+    /// - Parameter longestReading: the time after which the end of a reading is not waited for any more.
+    init(longestReading: Duration) {
+        self.longestReading = longestReading
+    }
+
+    /// Begins to read segments, whose rows were read before.
+    ///
+    /// - Throws: `missing` if one of them is being removed.
+    func read(_ segmentIDs: [String]) throws(StorageFailure) -> Reading {
+        let reading = Reading(self)
+        let isMissing = state.withLock { state in
+            guard state.inRemoval.isEmpty || !segmentIDs.contains(where: state.inRemoval.contains) else { return true }
+            state.readings[ObjectIdentifier(reading)] = (.now, segmentIDs)
+            for id in segmentIDs { state.uses[id, default: 0] += 1 }
+            return false
+        }
+        if isMissing { throw .missing }
+        return reading
+    }
+
+    /// Begins to remove segments, unless somebody reads one of them.
+    ///
+    /// - Returns: whether it has begun; then it is to be ended.
+    func beginRemoval(of segmentIDs: [String]) -> Bool {
+        let limit = ContinuousClock.now - longestReading
+        return state.withLock { state in
+            for (reading, began) in state.readings.mapValues(\.began) where began < limit { state.end(reading) }
+            guard !segmentIDs.contains(where: { state.uses[$0] != nil }) else { return false }
+            state.inRemoval.formUnion(segmentIDs)
+            return true
+        }
+    }
+
+    func endRemoval(of segmentIDs: [String]) {
+        state.withLock { $0.inRemoval.subtract(segmentIDs) }
+    }
+
+    private func end(_ reading: ObjectIdentifier) {
+        state.withLock { $0.end(reading) }
+    }
+}

@@ -1,0 +1,180 @@
+package import Basics
+import Crypto
+package import Database
+package import ObjectStore
+package import StoreClient
+import Synchronization
+
+/// Data files in a bucket of an S3 store, which other programs leave alone.
+///
+/// A data file is a list of segments, each an object of the bucket at `data/<2 hex>/<segment id>` that is written once. A PUT makes one
+/// segment; a part of a multipart upload is one at the place of its number, so that Complete moves no bytes. Rows say which segments a
+/// file has: no byte is valid without one, and the metadata of each key (``SegmentLabel``) says what it is without them. Files with the
+/// same bytes share a layout, so that a copy is a row.
+package final class S3Engine: ObjectEngine {
+    package let hasPlaces = false
+    package let sinksMayBlock = true
+    private let bucket: SegmentBucket
+    private let spool: Spool
+    private let clock: any WallClock
+    private let pending = Lock<[String: PendingFile]>([:])
+    private let open: OpenSegments
+    private let started = Lock<(database: Database, storeID: String)?>(nil)
+    /// Removes segments that got no row.
+    private let abandoning = Worker.serial("store.segments")
+
+    /// - Parameters:
+    ///   - transfers: for bodies; its connection permits as many exchanges as there are bodies and downloads at a time, and two for each.
+    ///   - control: for all other calls.
+    ///   - spoolFolder: exists.
+    package init(
+        transfers: S3Client, control: S3Client, _ options: S3EngineOptions, spoolFolder: String, clock: any WallClock
+    ) {
+        bucket = SegmentBucket(transfers: transfers, control: control, options: options, budget: RetryBudget())
+        spool = Spool(spoolFolder, limit: options.spoolBytes)
+        open = OpenSegments(longestReading: options.removalDelay)
+        self.clock = clock
+    }
+
+    package func freeBytes() -> Int64? { nil }
+
+    // MARK: New files
+
+    package func create(_ purpose: FilePurpose, length: Int64?) throws -> NewFile {
+        let file = add(.body(purpose, storeID: try storeID))
+        return NewFile(file.id, SegmentSink(file, in: bucket, spool, length: length), in: self)
+    }
+
+    package func createMultipart() -> NewFile { newFile(.multipart) }
+
+    package func duplicate(_ fileID: String) -> NewFile { newFile(.duplicate(of: fileID)) }
+
+    package func receivePart(at position: Int64, of fileID: String) throws -> any BodySink {
+        preconditionFailure("no part has a place before its commit")
+    }
+
+    package func complete(_ fileID: String, _ parts: [EnginePart]) {}
+
+    package func record(_ fileID: String, _ content: FileContent?, in transaction: Connection) throws {
+        let records = StoreRecords(transaction)
+        let file = try pendingFile(fileID)
+        switch file.origin {
+        case .multipart: try records.addFile(fileID, layout: fileID)
+        case .duplicate(let other):
+            guard try records.addFile(fileID, sameAs: other) else { throw StorageFailure.missing }
+        case .body:
+            guard let content, let segmentID = file.segmentID else { throw StorageFailure.missing }
+            try records.addFile(fileID, layout: fileID)
+            _ = try records.setSegment(1, of: fileID, to: Segment(segmentID, content))
+        }
+    }
+
+    package func place(_ part: EnginePart, in fileID: String, _ transaction: Connection) throws -> [String]? {
+        guard let segmentID = try part.fileID.flatMap({ try pendingFile($0).segmentID }) else {
+            throw StorageFailure.missing
+        }
+        let replaced = try StoreRecords(transaction).setSegment(
+            part.number, of: fileID, to: Segment(segmentID, part.content))
+        return replaced.map { [$0] } ?? []
+    }
+
+    package func dropParts(
+        _ numbers: [Int], from fileID: String, in transaction: Connection
+    ) throws -> [String] {
+        let records = StoreRecords(transaction)
+        return try numbers.compactMap { try records.dropSegment($0, of: fileID) }
+    }
+
+    package func resolve(_ fileID: String) {
+        guard let file = pending.withLock({ $0.removeValue(forKey: fileID) }) else { return }
+        removeLater(file.failedSegments)
+    }
+
+    package func keep(_ fileID: String) {}
+
+    package func seal(_ fileID: String) {}
+
+    // MARK: Reading
+
+    package func open(_ fileID: String) throws -> any StoredBytes {
+        let segments = try database.readBlocking { connection -> [Segment]? in
+            let records = StoreRecords(connection)
+            return try records.layout(of: fileID).map { try records.segments(of: $0).map(\.segment) }
+        }
+        guard let segments else { throw StorageFailure.missing }
+        return SegmentedBytes(segments, in: bucket, try open.read(segments.map(\.id)))
+    }
+
+    package func openToExamine(_ fileID: String) throws -> any StoredBytes { try open(fileID) }
+
+    // MARK: Removals
+
+    /// Removes the segments of a new file in the background.
+    package func remove(_ fileID: String) {
+        guard let file = pending.withLock({ $0[fileID] }) else { return }
+        removeLater(file.begunSegments)
+    }
+
+    package func removeDurably(_ fileIDs: [String]) throws -> [String] {
+        var removal = SegmentRemoval(bucket, try database, open)
+        for fileID in fileIDs { try removal.add(fileID) }
+        return try removal.finish()
+    }
+
+    /// Removes segments that may be in the bucket without a row. What cannot be removed is found when keys and rows are compared.
+    private func removeLater(_ segmentIDs: [String]) {
+        guard !segmentIDs.isEmpty else { return }
+        abandoning.post { [bucket] in _ = try? bucket.remove(segmentIDs.map(bucket.key)) }
+    }
+
+    // MARK: Facts
+
+    package func hasFacts(of fileID: String) throws -> Bool { try bucket.hasFacts(of: fileID) }
+
+    package func writeFacts(_ facts: [UInt8], of fileID: String) throws { try bucket.writeFacts(facts, of: fileID) }
+
+    package func synchronizeFacts(of fileID: String) {}
+
+    package func facts(of fileID: String) -> [UInt8]? { try? bucket.facts(of: fileID) }
+
+    // MARK: Start
+
+    package func start(_ start: EngineStart) throws -> any EngineUpkeep {
+        let upkeep = try BucketUpkeep(start.database, abandoning)
+        started.withLock { $0 = (start.database, upkeep.storeID) }
+        return upkeep
+    }
+
+    private var database: Database {
+        get throws {
+            guard let started = started.withLock({ $0 }) else { throw StorageFailure.missing }
+            return started.database
+        }
+    }
+
+    private var storeID: String {
+        get throws {
+            guard let started = started.withLock({ $0 }) else { throw StorageFailure.missing }
+            return started.storeID
+        }
+    }
+
+    private func pendingFile(_ fileID: String) throws -> PendingFile {
+        guard let file = pending.withLock({ $0[fileID] }) else { throw StorageFailure.missing }
+        return file
+    }
+
+    private func newFile(_ origin: PendingFile.Origin) -> NewFile { NewFile(add(origin).id, NoBody(), in: self) }
+
+    private func add(_ origin: PendingFile.Origin) -> PendingFile {
+        let file = PendingFile(Hex.lower(Random.bytes(16)), origin, clock: clock)
+        pending.withLock { $0[file.id] = file }
+        return file
+    }
+}
+
+/// A sink for a file without bytes of its own.
+private final class NoBody: BodySink {
+    func append(_ piece: UnsafeRawBufferPointer) throws {}
+    func finish(md5: [UInt8]) throws {}
+}

@@ -1,0 +1,140 @@
+import Basics
+import Dispatch
+import HTTPClient
+import ObjectStore
+package import StoreClient
+import StoreProtocol
+import Synchronization
+
+/// The calls of the engine on its bucket, below a prefix. They block; failures are `StorageFailure`.
+struct SegmentBucket: Sendable {
+    /// For bodies: an exchange takes as long as its client.
+    let transfers: S3Client
+    /// For calls that end soon, which do not wait for a body.
+    let control: S3Client
+    let options: S3EngineOptions
+    let budget: RetryBudget
+
+    func key(of segmentID: String) -> String { "\(options.prefix)data/\(segmentID.prefix(2))/\(segmentID)" }
+
+    func factsKey(of fileID: String) -> String { "\(options.prefix)facts/\(fileID.prefix(2))/\(fileID)" }
+
+    // MARK: Calls
+
+    /// Removes objects; those that do not exist count as removed.
+    ///
+    /// - Parameter keys: at most ``S3Client/maximumDeletions``.
+    /// - Returns: the keys that were not removed.
+    func remove(_ keys: [String]) throws -> Set<String> {
+        try Self.call { [control] in Set(try await control.delete(keys).map(\.key)) }
+    }
+
+    func hasFacts(of fileID: String) throws -> Bool {
+        let key = factsKey(of: fileID)
+        return try Self.call { [control] in try await control.head(key) != nil }
+    }
+
+    func writeFacts(_ facts: [UInt8], of fileID: String) throws {
+        let key = factsKey(of: fileID)
+        var properties = S3Properties()
+        properties.storageClass = options.storageClass
+        properties.encryption = options.encryption
+        _ = try Self.call { [control, properties] in try await control.put(key, facts, properties) }
+    }
+
+    func facts(of fileID: String) throws -> [UInt8] {
+        let key = factsKey(of: fileID)
+        return try Self.call { [control] in try await control.download(key).rest().body }
+    }
+
+    /// Runs a call of the bucket.
+    static func call<T: Sendable>(_ work: @escaping @Sendable () async throws -> T) throws -> T {
+        do {
+            return try BlockingCall.run(work)
+        } catch {
+            throw StorageFailure(ofEngine: error)
+        }
+    }
+}
+
+/// The settings of an engine in a bucket.
+package struct S3EngineOptions: Sendable {
+    /// The beginning of all keys: empty, or ends with a slash.
+    package var prefix = ""
+    /// The rate of a body in bytes a second below which it is written to the local disk first.
+    package var spoolBelow: Int64 = 64 << 10
+    /// The local space for those bodies, in bytes.
+    package var spoolBytes: Int64 = 1 << 30
+    /// The longest time for which the end of a download is waited for before its bytes are removed.
+    package var removalDelay = Duration.seconds(3600)
+    /// Whether the ETag of an object is the MD5 of its bytes.
+    package var hasMD5Tags = true
+    /// Whether the bucket refuses to replace an object if the request says so.
+    package var canRequireNew = true
+    /// `nil` = the bucket's.
+    package var storageClass: String?
+    /// `nil` = the bucket's.
+    package var encryption: S3Properties.Encryption?
+
+    package init() {}
+}
+
+/// The limit of repeated requests, so that they do not keep down a bucket that is overloaded: a burst, and some a second.
+final class RetryBudget: Sendable {
+    private static let burst = 100
+    private static let refill = 10
+
+    private let bucket = Lock(TokenBucket(burst: RetryBudget.burst, refill: RetryBudget.refill))
+    private let policy: RetryPolicy = {
+        var policy = RetryPolicy(retryDuration: .seconds(20))
+        policy.base = .milliseconds(200)
+        policy.cap = .seconds(5)
+        policy.attempts = 4
+        return policy
+    }()
+
+    /// Returns the wait before a request is repeated.
+    ///
+    /// - Parameter failures: the number of failures so far, at least 1.
+    /// - Returns: `nil` = it is not repeated.
+    func delay(after error: any Error, failures: Int, since first: ContinuousClock.Instant) -> Duration? {
+        guard StorageFailure.isTransient(error) else { return nil }
+        let elapsed = ContinuousClock.now - first
+        guard
+            let delay = policy.delay(
+                failures: failures, elapsed: elapsed, least: nil, random: .random(in: 0...1)),
+            bucket.withLock({ $0.take(at: DispatchTime.now().uptimeNanoseconds) })
+        else { return nil }
+        return delay
+    }
+}
+
+extension StorageFailure {
+    /// The codes of stores without space.
+    private static let fullCodes: Set = [
+        "QuotaExceeded", "InsufficientCapacity", "XMinioStorageFull", "InsufficientStorage", "EntityTooLarge",
+    ]
+
+    /// The failure of a call on a bucket.
+    init(ofEngine error: any Error) {
+        switch error {
+        case let failure as StorageFailure: self = failure
+        case let refusal as StoreRefusal
+        where refusal.code == "NoSuchKey" || refusal.kind == .notFound && refusal.code.isEmpty:
+            self = .missing
+        case let refusal as StoreRefusal where Self.fullCodes.contains(refusal.code) || refusal.status == 507:
+            self = .full
+        case is CancellationError: self = .engine("the transfer to the object engine was ended")
+        default: self = .engine("the object engine: \(error)")
+        }
+    }
+
+    /// Whether the same request may succeed soon.
+    static func isTransient(_ error: any Error) -> Bool {
+        switch error {
+        case TransferFailure.connection: true
+        case let refusal as StoreRefusal: [.retriable, .expiredCredentials].contains(refusal.kind)
+        default: false
+        }
+    }
+}

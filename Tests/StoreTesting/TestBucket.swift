@@ -1,0 +1,110 @@
+import Basics
+import Crypto
+import Database
+import HTTPClient
+import HTTPServer
+import HTTPTypes
+import ObjectStore
+package import S3Engine
+import Sockets
+import StoreClient
+package import StoreProtocol
+import StoreServer
+import Synchronization
+import TestSupport
+
+/// A bucket for an engine: a store in memory of this project, with a server of its own. It lives as long as the engine, which gets its
+/// credentials from it.
+package final class TestBucket: CredentialSource {
+    private struct Policy: AccessPolicy {
+        func decide(_ claims: CredentialClaims, in connection: ReadConnection) -> AccessDecision {
+            .allowed(partSize: 0, needsActivity: false)
+        }
+
+        func excess(_ claims: CredentialClaims, bytes: Int64, in connection: ReadConnection) -> String? { nil }
+
+        func recordActivity(uploadID: String, in transaction: Connection) {}
+    }
+
+    private struct Reference {
+        weak var bucket: TestBucket?
+    }
+
+    /// The buckets by their engines.
+    private static let made = Lock<[ObjectIdentifier: Reference]>([:])
+
+    private static let key = StaticKey(
+        id: "engine", secret: Secret("engine-secret"), bucket: "engine", prefix: "", access: .write)
+
+    private let folder: TestFolder
+    private let database: Database
+    private let store: ObjectStore
+    private let server: ObjectStoreServer
+
+    package init() throws {
+        folder = try TestFolder(inMemory: true)
+        database = try Database(path: folder.path + "/db", migrations: ObjectStore.migrations)
+        var configuration = ObjectStoreConfiguration()
+        configuration.staticKeys = [Self.key]
+        store = try ObjectStore(
+            engine: MemoryEngine(), database: database,
+            keyring: Keyring(root: Secret([UInt8](repeating: 2, count: 32))), configuration: configuration)
+        // On a busy machine a test may pause for minutes between two pieces.
+        var surface = StoreServerConfiguration()
+        surface.daemon.idleTimeout = .seconds(3600)
+        surface.daemon.slowGrace = .seconds(3600)
+        server = try ObjectStoreServer(
+            address: PeerAddress(host: "127.0.0.1", port: 0), store: store, policy: Policy(), configuration: surface)
+    }
+
+    deinit {
+        server.stop(drainingFor: .zero)
+        store.close()
+        database.close()
+    }
+
+    /// Returns an engine in a new bucket.
+    ///
+    /// - Parameter spoolFolder: exists.
+    package static func makeEngine(
+        spoolFolder: String, _ configure: (inout S3EngineOptions) -> Void = { _ in }
+    ) throws -> S3Engine {
+        let bucket = try TestBucket()
+        var options = S3EngineOptions()
+        options.prefix = "objects/"
+        configure(&options)
+        var transfers = HTTPConnection.Options()
+        transfers.maximumExchanges = 64
+        let engine = S3Engine(
+            transfers: try bucket.client(HTTPConnection(transfers)), control: try bucket.client(HTTPConnection()),
+            options,
+            spoolFolder: spoolFolder, clock: SystemClock())
+        made.withLock { $0[ObjectIdentifier(engine)] = Reference(bucket: bucket) }
+        return engine
+    }
+
+    /// Returns the bucket of an engine that was made here.
+    package static func of(_ engine: S3Engine) -> TestBucket? {
+        made.withLock { $0[ObjectIdentifier(engine)]?.bucket }
+    }
+
+    package func current() -> SigningCredentials {
+        SigningCredentials(accessKeyID: Self.key.id, secret: Self.key.secret)
+    }
+
+    package func refused(_ credentials: SigningCredentials) {}
+
+    /// Returns the keys of all objects.
+    package func keys() throws -> [String] {
+        try database.readBlocking { connection in
+            try connection.query("SELECT object_key FROM store_objects ORDER BY object_key") { $0.text("object_key") }
+        }
+    }
+
+    private func client(_ connection: HTTPConnection) throws -> S3Client {
+        S3Client(
+            S3Bucket(
+                endpoint: try StoreEndpoint("http://127.0.0.1:\(server.port)"), region: "us-east-1",
+                name: Self.key.bucket), credentials: self, over: connection, clock: SystemClock())
+    }
+}
