@@ -33,13 +33,12 @@ package struct BucketSettings: Sendable {
     /// Reads the keys of a bucket; `nil` after a fault without which it cannot be read further.
     package init?(_ settings: SettingsReader, _ dialect: ClientRequest.Dialect) {
         self.dialect = dialect
-        guard let endpoint = Self.endpoint(settings) else { return nil }
+        guard let address = settings.text("endpoint", unit: "URL", bounds: SettingsReader.endpointBounds),
+            let endpoint = settings.endpoint(address)
+        else { return nil }
         self.endpoint = endpoint
         let bucket = settings.text("bucket", unit: "name")
-        if let bucket, !ObjectName.isBucket(bucket) {
-            settings.reject(
-                "bucket", "must be 3 to 63 of a-z, 0-9 and hyphens, and not begin or end with a hyphen")
-        }
+        if let bucket { settings.checkBucket(bucket) }
         let authorities = settings.text("authorities", default: "", unit: "PEM file")
         self.authorities = authorities.isEmpty ? nil : authorities
         region = settings.text("region", default: dialect == .s3 ? "us-east-1" : endpoint.region)
@@ -51,19 +50,28 @@ package struct BucketSettings: Sendable {
         self.bucket = bucket
         credentials = SigningCredentials(accessKeyID: id, secret: secret)
     }
-
-    private static func endpoint(_ settings: SettingsReader) -> StoreEndpoint? {
-        guard let text = settings.text("endpoint", unit: "URL", bounds: "`http[s]://HOST[:PORT]`") else { return nil }
-        do {
-            return try StoreEndpoint(text)
-        } catch {
-            settings.reject("endpoint", "is not valid: \(error)")
-            return nil
-        }
-    }
 }
 
 extension SettingsReader {
+    /// The valid endpoints, for the documentation.
+    package static let endpointBounds = "`http[s]://HOST[:PORT]`"
+
+    /// Reads the value of the key `endpoint`; `nil` after a fault.
+    package func endpoint(_ text: String) -> StoreEndpoint? {
+        do {
+            return try StoreEndpoint(text)
+        } catch {
+            reject("endpoint", "is not valid: \(error)")
+            return nil
+        }
+    }
+
+    /// Checks the value of the key `bucket`.
+    package func checkBucket(_ name: String) {
+        guard !ObjectName.isBucket(name) else { return }
+        reject("bucket", "must be 3 to 63 of a-z, 0-9 and hyphens, and not begin or end with a hyphen")
+    }
+
     /// Reads the key `root`, a folder of this machine; `nil` after a fault.
     package func folder() -> String? {
         guard let root = text("root", unit: "path", bounds: "absolute") else { return nil }
