@@ -118,7 +118,7 @@ let package = Package(
             ["Basics", "Crypto", "HTTPServer", "HTTPTypes", "ObjectStore", "Settings", "StoreProtocol", "XML"],
             path: "Storage/StoreServer"),
         module(
-            "StoreClient", ["Basics", "Crypto", "HTTPClient", "HTTPTypes", "Settings", "StoreProtocol", "XML"],
+            "StoreClient", ["Basics", "Crypto", "HTTPClient", "HTTPTypes", "JSON", "Settings", "StoreProtocol", "XML"],
             path: "Storage/StoreClient"),
         module(
             "S3Engine",

@@ -8,6 +8,8 @@ import Synchronization
 /// The reason why no credentials can be loaded: a sentence without a full stop.
 package struct CredentialProblem: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
+    /// Whether a later attempt may succeed.
+    package var isTransient = false
 }
 
 /// Credentials in the variables AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN.
