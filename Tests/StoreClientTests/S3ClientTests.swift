@@ -246,6 +246,67 @@ private final class NumberedCredentials: CredentialLoader {
         await #expect(throws: StoreRefusal.self) { try await client.copy("a", to: "bad") }
     }
 
+    // MARK: Properties of the bucket
+
+    @Test func propertiesOfTheBucketAreRead() async throws {
+        let store = try ScriptedStore { request in
+            switch request.line {
+            case "GET /bucket?versioning HTTP/1.1":
+                (200, "", "<VersioningConfiguration><Status>Suspended</Status></VersioningConfiguration>")
+            case "GET /bucket?lifecycle HTTP/1.1":
+                (
+                    200, "",
+                    "<LifecycleConfiguration><Rule><ID>r</ID><Status>Disabled</Status><Filter><And><Prefix>p</Prefix>"
+                        + "<Tag><Key>k</Key></Tag></And></Filter><Expiration><Days>1</Days></Expiration></Rule>"
+                        + "</LifecycleConfiguration>"
+                )
+            default: (404, "", "<Error><Code>ObjectLockConfigurationNotFoundError</Code></Error>")
+            }
+        }
+        let client = try store.client()
+        #expect(try await client.versioning() == .suspended)
+        let rule = try #require(try await client.lifecycleRules()?.first)
+        #expect(rule.id == "r" && !rule.isEnabled && rule.prefix == "p" && rule.hasTags)
+        #expect(rule.actions == ["Expiration"])
+        #expect(try await client.objectLock() == S3ObjectLock(isEnabled: false, hasRule: false))
+    }
+
+    @Test(arguments: [
+        (501, "NotImplemented"), (405, "MethodNotAllowed"), (404, ""), (403, "AccessDenied"), (404, "NoSuchBucket"),
+    ])
+    func unknownPropertyIsDistinguished(status: Int, code: String) async throws {
+        let store = try ScriptedStore { _ in (status, "", "<Error><Code>\(code)</Code></Error>") }
+        let client = try store.client()
+        guard status == 403 || code == "NoSuchBucket" else {
+            #expect(try await client.versioning() == nil)
+            #expect(try await client.lifecycleRules() == nil)
+            #expect(try await client.objectLock() == nil)
+            return
+        }
+        await #expect(throws: StoreRefusal.self) { try await client.versioning() }
+        await #expect(throws: StoreRefusal.self) { try await client.lifecycleRules() }
+        await #expect(throws: StoreRefusal.self) { try await client.objectLock() }
+    }
+
+    @Test func smallObjectHasTheTimesOfTheStore() async throws {
+        let store = try ScriptedStore { request in
+            let fields =
+                "\(Self.etag)Date: Thu, 01 Jan 2026 00:00:10 GMT\r\nLast-Modified: Thu, 01 Jan 2026 00:00:00 GMT\r\n"
+            return request.head.contains("/none")
+                ? (404, "", "") : (200, fields, request.head.hasPrefix("GET") ? "abc" : "")
+        }
+        let client = try store.client()
+        let start = UnixTime(seconds: 1_767_225_600)
+        #expect(try await client.store("k", [1]) == S3Stored(etag: "\"e\"", answeredAt: start.adding(seconds: 10)))
+        let content = try await client.contents("k", limit: 3)
+        #expect(content?.bytes == Array("abc".utf8) && content?.modifiedAt == start)
+        #expect(content?.answeredAt == start.adding(seconds: 10))
+        #expect(try await client.contents("none", limit: 3) == nil)
+        await #expect(throws: TransferFailure.self) { try await client.contents("k", limit: 2) }
+        try await client.delete("k", ifMatch: "\"e\"")
+        #expect(store.requests.last?.field("if-match") == "\"e\"")
+    }
+
     // MARK: Credentials
 
     private static func accepting(_ id: String) throws -> ScriptedStore {
