@@ -123,8 +123,8 @@ let package = Package(
         module(
             "S3Engine",
             [
-                "Basics", "Checksums", "Crypto", "Database", "HTTPClient", "ObjectStore", "StoreClient",
-                "StoreProtocol",
+                "Basics", "Checksums", "Crypto", "Database", "HTTPClient", "HTTPTypes", "JSON", "ObjectStore", "Settings",
+                "StoreClient", "StoreProtocol", "XML",
             ], path: "Storage/S3Engine"),
         module(
             "Accounts",
@@ -409,6 +409,12 @@ let package = Package(
             "Backup",
             ["Basics", "Crypto", "Database", "ObjectStore", "Proto", "RPC", "StoreProtocol", "StoreClient"]),
         tests("StoreClient", ["Basics", "Crypto", "HTTPClient", "HTTPTestClient", "HTTPTypes", "StoreProtocol"]),
+        tests(
+            "S3Engine",
+            [
+                "Basics", "Crypto", "Database", "HTTPClient", "HTTPTestClient", "HTTPTypes", "ObjectStore", "Settings",
+                "StoreClient", "StoreProtocol", "StoreServer", "StoreTesting",
+            ]),
         tests(
             "DeviceClient",
             ["Basics", "CLinux", "GatewayFormats", "HTTPClient", "HTTPTypes", "Proto", "RPC", "StoreClient", "Wire"]),
