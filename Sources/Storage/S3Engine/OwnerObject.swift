@@ -1,0 +1,155 @@
+package import Basics
+import Crypto
+import Glibc
+import HTTPClient
+import JSON
+package import StoreClient
+import StoreProtocol
+
+/// The gateway that uses a prefix.
+package struct PrefixHolder: Sendable, Hashable, CustomStringConvertible {
+    package let host: String
+    package let process: Int64
+    package let startedAt: UnixTime
+    /// A random id of this start of the process.
+    package let id: String
+
+    package init(host: String, process: Int64, startedAt: UnixTime, id: String) {
+        self.host = host
+        self.process = process
+        self.startedAt = startedAt
+        self.id = id
+    }
+
+    /// Makes the holder of this process.
+    package static func current(clock: any WallClock) -> PrefixHolder {
+        var name = [CChar](repeating: 0, count: 256)
+        let isNamed = gethostname(&name, name.count - 1) == 0
+        let bytes = name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
+        return PrefixHolder(
+            host: isNamed ? String(decoding: bytes, as: UTF8.self) : "unknown",
+            process: Int64(getpid()), startedAt: clock.now(), id: Hex.lower(Random.bytes(16)))
+    }
+
+    package var description: String {
+        "process \(process) on host \(host), started at \(RFC3339.text(UnixTime(seconds: startedAt.seconds)))"
+    }
+}
+
+/// The contents of the object by which a gateway owns a prefix.
+struct OwnerDocument: Sendable, Hashable {
+    static let maximumBytes = 4 << 10
+    private static let longestHost = 255
+
+    let holder: PrefixHolder
+    /// A random id of each renewal: a copy of a running machine renews with other ones.
+    let renewal: String
+
+    init(_ holder: PrefixHolder, renewal: String = Hex.lower(Random.bytes(16))) {
+        self.holder = holder
+        self.renewal = renewal
+    }
+
+    /// Reads a document; `nil` for any other object.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count <= Self.maximumBytes, let members = (try? JSONValue(parsing: bytes))?.members,
+            let host = members["host"]?.stringValue, let process = members["process"]?.integer,
+            let start = members["started_at"]?.stringValue, let startedAt = RFC3339.parse(start)?.time,
+            let id = members["id"]?.stringValue, let renewal = members["renewal"]?.stringValue,
+            host.utf8.count <= Self.longestHost, !host.hasControlCharacter()
+        else { return nil }
+        self.init(PrefixHolder(host: host, process: process, startedAt: startedAt, id: id), renewal: renewal)
+    }
+
+    var bytes: [UInt8] {
+        var writer = JSONObjectWriter()
+        writer.text("host", holder.host)
+        writer.number("process", Int(holder.process))
+        writer.text("started_at", RFC3339.milliseconds(holder.startedAt))
+        writer.text("id", holder.id)
+        writer.text("renewal", renewal)
+        return writer.finished
+    }
+}
+
+/// The object `owner` below a prefix.
+package struct OwnerObject: Sendable {
+    struct Found: Sendable {
+        let etag: String
+        /// `nil` if the object is not a document of a gateway.
+        let document: OwnerDocument?
+        /// The time since the last renewal, by the store's clock; `nil` if the store does not report it.
+        let age: Duration?
+    }
+
+    enum Written: Sendable, Equatable {
+        case stored(etag: String)
+        /// The object is not the one that was to be replaced.
+        case conflict
+    }
+
+    static let name = "owner"
+
+    let key: String
+    private let store: S3Client
+    private let properties: S3Properties
+    /// Whether the store honors the conditions of a PUT; otherwise the object is read before and after it.
+    private let honorsConditions: Bool
+
+    /// - Parameters:
+    ///   - store: see ``S3EngineConfiguration/controlClient(_:clock:)``.
+    ///   - honorsConditions: see ``BucketReport/honorsConditions``.
+    package init(_ configuration: S3EngineConfiguration, _ store: S3Client, honorsConditions: Bool) {
+        key = configuration.prefix + Self.name
+        self.store = store
+        self.honorsConditions = honorsConditions
+        var properties = S3Properties()
+        properties.encryption = configuration.encryption
+        properties.contentType = "application/json"
+        self.properties = properties
+    }
+
+    /// The key with its bucket for people.
+    var description: String { "\(store.bucket.name)/\(key)" }
+
+    func read() async throws -> Found? {
+        guard let content = try await store.contents(key, limit: 64 << 10) else { return nil }
+        let age = content.answeredAt.flatMap { answeredAt in
+            content.modifiedAt.map { max(.zero, answeredAt.duration(since: $0)) }
+        }
+        return Found(etag: content.etag, document: OwnerDocument(content.bytes), age: age)
+    }
+
+    /// Stores the document in place of the object with the ETag.
+    ///
+    /// - Parameter etag: `nil` = the object must not exist.
+    func write(_ document: OwnerDocument, over etag: String?) async throws -> Written {
+        guard honorsConditions else { return try await writeAndRead(document, over: etag) }
+        var properties = properties
+        properties.isNew = etag == nil
+        properties.ifMatch = etag
+        do {
+            return .stored(etag: try await store.store(key, document.bytes, properties).etag)
+        } catch let refusal as StoreRefusal where refusal.kind == .preconditionFailed {
+            return .conflict
+        } catch let refusal as StoreRefusal where refusal.code == "NoSuchKey" {
+            return .conflict
+        }
+    }
+
+    private func writeAndRead(_ document: OwnerDocument, over etag: String?) async throws -> Written {
+        guard try await store.contents(key, limit: 64 << 10)?.etag == etag else { return .conflict }
+        _ = try await store.store(key, document.bytes, properties)
+        guard let found = try await read(), found.document == document else { return .conflict }
+        return .stored(etag: found.etag)
+    }
+
+    /// Removes the object if it has the ETag. A store without the condition removes it after the check by the caller.
+    func remove(_ etag: String) async throws {
+        do {
+            try await store.delete(key, ifMatch: etag)
+        } catch let refusal as StoreRefusal where refusal.status == 501 || refusal.code == "NotImplemented" {
+            try await store.delete(key)
+        }
+    }
+}
