@@ -329,7 +329,8 @@ let package = Package(
             path: "Tests/InteropServer",
             swiftSettings: strict),
         .executableTarget(
-            name: "engine-transfer", dependencies: ["Basics", "Crypto", "HTTPClient", "StoreClient", "StoreProtocol"],
+            name: "engine-transfer",
+            dependencies: ["Basics", "Crypto", "HTTPClient", "S3Engine", "StoreClient", "StoreProtocol"],
             path: "Tests/EngineTransfer", swiftSettings: strict),
         .executableTarget(
             name: "echo-server", dependencies: ["EventLoops", "HTTPTypes", "RPC", "Sockets", "Wire"],

@@ -1,4 +1,4 @@
-"""Streamed transfers to real S3 engines: their memory, and what remains of those that are cut."""
+"""Real S3 engines: streamed transfers, what remains of those that are cut, what is found in a bucket, and the owner of a prefix."""
 
 import json
 import os
@@ -44,6 +44,63 @@ def transfer(direction: str, address: str, bucket: str, *object: str | int, code
 
 def test_every_call_has_its_response(engine, bucket):
     transfer("calls", engine.address, bucket)
+
+
+def findings(engine, bucket: str) -> set[str]:
+    """Returns the severity of each finding with the beginning of its sentence."""
+    lines = transfer("probe", engine.address, bucket).splitlines()
+    return {" ".join(line.split()[:4]) for line in lines}
+
+
+def test_usual_bucket_is_accepted(engine, bucket):
+    assert findings(engine, bucket) == {"fact: The engine honors"}
+    assert engine.sizes(bucket) == {}
+
+
+def test_lifecycle_rule_below_the_prefix_is_refused(engine, bucket):
+    def put(**rule) -> None:
+        rules = [{"ID": "old", "Status": "Enabled", **rule}]
+        engine.s3.put_bucket_lifecycle_configuration(Bucket=bucket, LifecycleConfiguration={"Rules": rules})
+
+    expiration = {"Expiration": {"Days": 30}}
+    put(Filter={"Prefix": "gateway/data"}, **expiration)
+    assert "refusal: The lifecycle rule" in findings(engine, bucket)
+    assert 'rule "old" (Expiration)' in transfer("probe", engine.address, bucket)
+    put(Filter={"Prefix": "logs/"}, **expiration)
+    assert findings(engine, bucket) == {"fact: The engine honors"}
+    put(Filter={"Prefix": ""}, AbortIncompleteMultipartUpload={"DaysAfterInitiation": 3})
+    assert findings(engine, bucket) == {"fact: The engine honors"}
+
+
+def test_versioning_is_found(engine, bucket):
+    for status, finding in (
+        ("Enabled", "refusal: Versioning is enabled:"),
+        ("Suspended", "warning: Versioning is suspended:"),
+    ):
+        engine.s3.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": status})
+        assert finding in findings(engine, bucket)
+
+
+def test_object_lock_is_found(engine, bucket):
+    bucket += "-locked"
+    engine.s3.create_bucket(Bucket=bucket, ObjectLockEnabledForBucket=True)
+    assert "warning: Object lock is" in findings(engine, bucket)
+    rule = {"DefaultRetention": {"Mode": "GOVERNANCE", "Days": 1}}
+    lock = {"ObjectLockEnabled": "Enabled", "Rule": rule}
+    engine.s3.put_object_lock_configuration(Bucket=bucket, ObjectLockConfiguration=lock)
+    assert "refusal: The bucket's object" in findings(engine, bucket)
+
+
+def test_missing_bucket_is_refused(engine):
+    assert findings(engine, "missing") == {"refusal: The bucket missing"}
+
+
+def test_prefix_has_one_owner(engine, bucket):
+    lines = transfer("prefix", engine.address, bucket).splitlines()
+    assert len(lines) == 3
+    assert all("in use by process 1 on host first" in line for line in lines[:2])
+    assert lines[2] == "third: lost(to: nil)"
+    assert engine.sizes(bucket) == {}
 
 
 def test_memory_is_flat(engine, bucket, is_full):

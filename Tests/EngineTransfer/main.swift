@@ -2,11 +2,14 @@ import Basics
 import Crypto
 import Foundation
 import HTTPClient
+import S3Engine
 import StoreClient
 import StoreProtocol
 
 // engine-transfer put|get ENDPOINT BUCKET KEY SIZE sends an object to an S3 engine, or reads one, in pieces, and prints the used memory.
 // engine-transfer calls ENDPOINT BUCKET makes each call of S3 in an empty bucket, and checks the responses.
+// engine-transfer probe ENDPOINT BUCKET prints the findings about a bucket.
+// engine-transfer prefix ENDPOINT BUCKET takes a prefix, checks that no second gateway gets it, loses it, and prints why.
 // The credentials are in the environment. The exit code of a failure is 1; its reason is printed.
 
 /// The bytes of an object: its blocks differ in their first bytes.
@@ -116,13 +119,84 @@ func makeCalls(_ store: S3Client) async throws {
     try check(try await store.list("a/").objects.map(\.key) == ["a/4", "a/5"], "list after deletions")
 }
 
+/// Takes a prefix for a gateway with a name.
+func take(
+    _ name: String, _ configuration: S3EngineConfiguration, _ store: S3Client, takeOver: Bool = false
+) async throws -> PrefixOwner {
+    let report = try await BucketProbe.run(configuration, store, clock: SystemClock())
+    let object = OwnerObject(configuration, store, honorsConditions: report.honorsConditions)
+    let holder = PrefixHolder(host: name, process: 1, startedAt: SystemClock().now(), id: name)
+    return try await PrefixOwner.take(object, as: holder, takeOver: takeOver, clock: SystemClock()) {
+        print("\(name): \($0)")
+    }
+}
+
+func ownPrefix(_ configuration: S3EngineConfiguration, _ store: S3Client) async throws {
+    let first = try await take("first", configuration, store)
+    for takeOver in [false, true] {
+        do {
+            _ = try await take("second", configuration, store, takeOver: takeOver)
+            throw Wrong(description: "a second gateway has the prefix")
+        } catch let conflict as PrefixConflict {
+            print("second: \(conflict)")
+        }
+    }
+    try check(await first.confirm(), "renewal")
+    try check(await first.release(), "release")
+    let third = try await take("third", configuration, store)
+    _ = try await store.put(configuration.prefix + "owner", Array("{}".utf8))
+    try check(await third.confirm() == false, "renewal of another's object")
+    try check(third.ownership == .lost(to: nil), "loss")
+    try await store.delete(configuration.prefix + "owner")
+}
+
+/// Starts gateways at once on a free prefix, each over connections of its own: one of them has the prefix afterwards.
+func race(_ configuration: S3EngineConfiguration, _ source: any CredentialSource, honorsConditions: Bool) async throws {
+    let owners = try await withThrowingTaskGroup(of: PrefixOwner?.self) { group in
+        for number in 0..<8 {
+            group.addTask {
+                let store = configuration.controlClient(source, clock: SystemClock())
+                let object = OwnerObject(configuration, store, honorsConditions: honorsConditions)
+                let holder = PrefixHolder(
+                    host: "host \(number)", process: 1, startedAt: SystemClock().now(), id: "\(number)")
+                do {
+                    return try await PrefixOwner.take(object, as: holder, clock: SystemClock()) { _ in }
+                } catch is PrefixConflict {
+                    return nil
+                }
+            }
+        }
+        return try await group.reduce(into: [PrefixOwner]()) { if let owner = $1 { $0.append(owner) } }
+    }
+    if honorsConditions { try check(owners.count == 1, "\(owners.count) gateways have the prefix") }
+    var confirmed: [PrefixOwner] = []
+    for owner in owners where await owner.confirm() { confirmed.append(owner) }
+    try check(confirmed.count == 1, "\(confirmed.count) of \(owners.count) gateways keep the prefix")
+    try check(await confirmed[0].release(), "release")
+}
+
 let arguments = CommandLine.arguments
-guard arguments.count >= 4 else { fatalError("engine-transfer put|get|calls ENDPOINT BUCKET [KEY SIZE]") }
+guard arguments.count >= 4 else {
+    fatalError("engine-transfer put|get|calls|probe|prefix ENDPOINT BUCKET [KEY SIZE]")
+}
 let environment = ProcessInfo.processInfo.environment
 let source = RenewedCredentials(EnvironmentCredentials { environment[$0] }, clock: SystemClock())
 let bucket = S3Bucket(endpoint: try StoreEndpoint(arguments[2]), region: "us-east-1", name: arguments[3])
 let store = S3Client(bucket, credentials: source, over: HTTPConnection(), clock: SystemClock())
+let configuration = S3EngineConfiguration(bucket, prefix: "gateway/")
 do {
+    switch arguments[1] {
+    case "probe":
+        let report = try await BucketProbe.run(configuration, store, clock: SystemClock())
+        print(report.findings.map(\.description).joined(separator: "\n"))
+        exit(0)
+    case "prefix":
+        try await ownPrefix(configuration, store)
+        for _ in 0..<10 { try await race(configuration, source, honorsConditions: true) }
+        for _ in 0..<10 { try await race(configuration, source, honorsConditions: false) }
+        exit(0)
+    default: break
+    }
     guard arguments.count == 6, let size = Int64(arguments[5]) else {
         try await makeCalls(store)
         exit(0)
