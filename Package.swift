@@ -123,7 +123,8 @@ let package = Package(
         module(
             "S3Engine",
             [
-                "Basics", "Checksums", "Crypto", "Database", "HTTPClient", "HTTPTypes", "JSON", "ObjectStore", "Settings",
+                "Basics", "Checksums", "Crypto", "Database", "HTTPClient", "HTTPTypes", "JSON", "ObjectStore",
+                "Settings",
                 "StoreClient", "StoreProtocol", "XML",
             ], path: "Storage/S3Engine"),
         module(
@@ -260,8 +261,8 @@ let package = Package(
                 "CopyJobs", "Crypto", "Database", "DeviceInit", "DirectoryEngine", "EventLoops", "GatewayAPI",
                 "GatewayFormats", "HTTPServer", "HTTPTypes", "Identity", "JSON", "ObjectStore", "Observability",
                 "Proto",
-                "RPC",
-                "Settings", "Sockets", "StoreProtocol", "StoreServer", "ThreadCalls", "Uploads", "Webhooks", "Wire",
+                "RPC", "S3Engine", "Settings", "Sockets", "StoreClient", "StoreProtocol", "StoreServer", "ThreadCalls",
+                "Uploads", "Webhooks", "Wire",
             ], path: "GatewayServer/Serve"),
         module(
             "Commands",

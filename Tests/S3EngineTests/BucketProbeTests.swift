@@ -3,6 +3,7 @@ import Crypto
 import HTTPTypes
 import StoreClient
 import StoreProtocol
+import StoreTesting
 import TestSupport
 import Testing
 
@@ -41,6 +42,7 @@ import Testing
         let report = try await run(store)
         #expect(report.findings == [Self.fence])
         #expect(!report.isRefused && report.honorsConditions && report.hasMD5ETags && report.removesMany)
+        #expect(!report.comparesBareTags)
         #expect(store.objects.isEmpty)
         let methods = Set(store.requests.filter { $0.property == nil }.map(\.method))
         #expect(methods == ["PUT", "GET", "HEAD", "POST"])
@@ -48,7 +50,7 @@ import Testing
     }
 
     @Test func ownStoreHasNoFaults() async throws {
-        let store = try LoopbackStore()
+        let store = try TestBucket()
         let report = try await BucketProbe.run(store.configuration(), store.client(), clock: SystemClock())
         #expect(report.findings == [Self.fence])
         #expect(report.honorsConditions && report.hasMD5ETags && report.removesMany)
@@ -64,6 +66,24 @@ import Testing
         #expect(!report.honorsConditions && !report.isRefused)
         #expect(report.findings.map(\.severity) == [.warning])
         #expect(report.findings.first?.message.hasPrefix("The engine ignores \(ignored) of a PUT") == true)
+    }
+
+    @Test func formOfTagsIsFound() async throws {
+        let store = try FakeS3()
+        store.change { $0.comparesBareTags = true }
+        let report = try await run(store)
+        #expect(report.honorsConditions && report.comparesBareTags)
+        #expect(report.findings == [Self.fence])
+    }
+
+    @Test func tagThatIsNeverRecognizedTurnsTheFenceOff() async throws {
+        let store = try FakeS3()
+        store.change { behavior in
+            behavior.intercept = { $0.fields["if-match"] == nil ? nil : .error(412, "PreconditionFailed") }
+        }
+        let report = try await run(store)
+        #expect(!report.honorsConditions && !report.isRefused)
+        #expect(report.findings.map(\.severity) == [.warning])
     }
 
     @Test func unknownConditionsTurnTheFenceOff() async throws {

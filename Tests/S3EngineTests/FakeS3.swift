@@ -36,6 +36,8 @@ final class FakeS3: Sendable {
     struct Behavior: Sendable {
         var honorsNew = true
         var honorsMatch = true
+        /// Whether `If-Match` must have no quotes.
+        var comparesBareTags = false
         var hasMD5ETags = true
         var hasDates = true
         var removes = true
@@ -175,7 +177,8 @@ extension FakeS3.Core {
         }
         if let tag = request.fields["if-match"], state.behavior.honorsMatch {
             guard let existing else { return .error(404, "NoSuchKey") }
-            guard existing.etag == tag else { return .error(412, "PreconditionFailed") }
+            let expected = state.behavior.comparesBareTags ? existing.etag.filter { $0 != "\"" } : existing.etag
+            guard expected == tag else { return .error(412, "PreconditionFailed") }
         }
         let new = stored(request.body, hasMD5ETag: state.behavior.hasMD5ETags)
         state.objects[request.key] = new

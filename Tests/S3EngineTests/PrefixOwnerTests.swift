@@ -3,6 +3,7 @@ import HTTPClient
 import JSON
 import StoreClient
 import StoreProtocol
+import StoreTesting
 import TestSupport
 import Testing
 
@@ -19,9 +20,12 @@ import Testing
         private let changes = Lock<[PrefixOwnership]>([])
         private let object: OwnerObject
 
-        init(_ host: String, _ store: FakeS3, honorsConditions: Bool = true) throws {
+        init(
+            _ host: String, _ store: FakeS3, honorsConditions: Bool = true, place: String = "", directory: String = ""
+        ) throws {
             holder = PrefixHolder(
-                host: host, process: 7, startedAt: UnixTime(seconds: 1_767_225_600), id: "id of \(host)")
+                host: host, process: 7, startedAt: UnixTime(seconds: 1_767_225_600), id: "id of \(host)",
+                place: place, directory: directory)
             object = OwnerObject(try store.configuration(), try store.client(), honorsConditions: honorsConditions)
         }
 
@@ -74,6 +78,38 @@ import Testing
         #expect(Self.document(store)?.holder.host == "a")
     }
 
+    /// A gateway that was killed has ended, because the next one has its data directory.
+    @Test func directoryIsUsedAgainAtOnce() async throws {
+        let store = try FakeS3()
+        let first = try await Gateway("a", store, place: "m", directory: "d").take()
+        let second = try await Gateway("b", store, place: "m", directory: "d").take()
+        #expect(second.ownership == .held)
+        #expect(await !first.confirm())
+        #expect(first.ownership == .lost(to: second.holder))
+    }
+
+    /// After a restart of the machine, a copy of it may still run: it is recognized by its renewals.
+    @Test func machineIsUsedAgainAfterAMinute() async throws {
+        let store = try FakeS3()
+        _ = try await Gateway("a", store, place: "m", directory: "d").take()
+        let second = try Gateway("b", store, place: "m", directory: "e")
+        store.clock.advance(seconds: 59)
+        await #expect(throws: PrefixConflict.self) { try await second.take() }
+        store.clock.advance(seconds: 1)
+        #expect(try await second.take().ownership == .held)
+    }
+
+    @Test func processKnowsItsPlace() throws {
+        let folder = try TestFolder(inMemory: true)
+        let (holder, other) = (
+            PrefixHolder.current(dataDirectory: folder.path, clock: ManualClock()),
+            PrefixHolder.current(dataDirectory: folder.path, clock: ManualClock())
+        )
+        #expect(holder.hasEnded(before: other) && holder.id != other.id)
+        let elsewhere = PrefixHolder.current(dataDirectory: "/", clock: ManualClock())
+        #expect(!holder.hasEnded(before: elsewhere) && !holder.isAtPlace(of: elsewhere))
+    }
+
     @Test(arguments: [true, false])
     func takeoverNeedsAMinuteByTheClockOfTheStore(honorsConditions: Bool) async throws {
         let store = try FakeS3()
@@ -121,6 +157,18 @@ import Testing
         #expect(conflict?.holder == nil)
         #expect(conflict?.description.contains("names no gateway") == true)
         #expect(try await Gateway("a", store).take(takeOver: true).ownership == .held)
+    }
+
+    @Test func laterGatewayWinsWithoutConditions() async throws {
+        let store = try FakeS3()
+        let second = try Gateway("b", store)
+        // It stores its name between the PUT of the first one and the read that follows.
+        let bytes = OwnerDocument(second.holder).bytes
+        store.change { $0.alter = { _ in bytes } }
+        let conflict = await #expect(throws: PrefixConflict.self) {
+            try await Gateway("a", store, honorsConditions: false).take()
+        }
+        #expect(conflict?.holder == second.holder)
     }
 
     @Test func takingWithALostResponseIsRecognized() async throws {
@@ -308,7 +356,7 @@ import Testing
     // MARK: The project's own store
 
     @Test func ownStoreKeepsThePrefixForOneGateway() async throws {
-        let store = try LoopbackStore()
+        let store = try TestBucket()
         func take(_ host: String) async throws -> PrefixOwner {
             let object = OwnerObject(try store.configuration(), try store.client(), honorsConditions: true)
             let holder = PrefixHolder(host: host, process: 1, startedAt: UnixTime(seconds: 0), id: host)

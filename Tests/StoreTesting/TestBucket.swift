@@ -1,13 +1,12 @@
 import Basics
 import Crypto
 import Database
-import HTTPClient
 import HTTPServer
 import HTTPTypes
 import ObjectStore
 package import S3Engine
 import Sockets
-import StoreClient
+package import StoreClient
 package import StoreProtocol
 import StoreServer
 import Synchronization
@@ -63,22 +62,31 @@ package final class TestBucket: CredentialSource {
         database.close()
     }
 
+    /// The settings of an engine in this bucket.
+    package func configuration() throws -> S3EngineConfiguration {
+        S3EngineConfiguration(
+            S3Bucket(
+                endpoint: try StoreEndpoint("http://127.0.0.1:\(server.port)"), region: "us-east-1",
+                name: Self.key.bucket), prefix: "gateway/")
+    }
+
+    /// Returns a client for the probe and the owner of a prefix.
+    package func client() throws -> S3Client {
+        try configuration().controlClient(self, clock: SystemClock())
+    }
+
     /// Returns an engine in a new bucket.
     ///
     /// - Parameter spoolFolder: exists.
     package static func makeEngine(
-        spoolFolder: String, _ configure: (inout S3EngineOptions) -> Void = { _ in }
+        spoolFolder: String, _ configure: (inout S3EngineConfiguration) -> Void = { _ in }
     ) throws -> S3Engine {
         let bucket = try TestBucket()
-        var options = S3EngineOptions()
-        options.prefix = "objects/"
-        configure(&options)
-        var transfers = HTTPConnection.Options()
-        transfers.maximumExchanges = 64
+        var configuration = try bucket.configuration()
+        configure(&configuration)
         let engine = S3Engine(
-            transfers: try bucket.client(HTTPConnection(transfers)), control: try bucket.client(HTTPConnection()),
-            options,
-            spoolFolder: spoolFolder, clock: SystemClock())
+            configuration, BucketReport(honorsConditions: true, hasMD5ETags: true), credentials: bucket,
+            owner: nil, spoolFolder: spoolFolder, clock: SystemClock())
         made.withLock { $0[ObjectIdentifier(engine)] = Reference(bucket: bucket) }
         return engine
     }
@@ -99,12 +107,5 @@ package final class TestBucket: CredentialSource {
         try database.readBlocking { connection in
             try connection.query("SELECT object_key FROM store_objects ORDER BY object_key") { $0.text("object_key") }
         }
-    }
-
-    private func client(_ connection: HTTPConnection) throws -> S3Client {
-        S3Client(
-            S3Bucket(
-                endpoint: try StoreEndpoint("http://127.0.0.1:\(server.port)"), region: "us-east-1",
-                name: Self.key.bucket), credentials: self, over: connection, clock: SystemClock())
     }
 }

@@ -17,6 +17,7 @@ package final class S3Engine: ObjectEngine {
     private let bucket: SegmentBucket
     private let spool: Spool
     private let clock: any WallClock
+    private let owner: PrefixOwner?
     private let pending = Lock<[String: PendingFile]>([:])
     private let open: OpenSegments
     private let started = Lock<(database: Database, storeID: String)?>(nil)
@@ -24,15 +25,20 @@ package final class S3Engine: ObjectEngine {
     private let abandoning = Worker.serial("store.segments")
 
     /// - Parameters:
-    ///   - transfers: for bodies; its connection permits as many exchanges as there are bodies and downloads at a time, and two for each.
-    ///   - control: for all other calls.
+    ///   - report: of the examination of the bucket.
+    ///   - owner: the right to the prefix; `nil` = nobody else uses the bucket.
     ///   - spoolFolder: exists.
     package init(
-        transfers: S3Client, control: S3Client, _ options: S3EngineOptions, spoolFolder: String, clock: any WallClock
+        _ configuration: S3EngineConfiguration, _ report: BucketReport, credentials: any CredentialSource,
+        owner: PrefixOwner?, spoolFolder: String, clock: any WallClock
     ) {
-        bucket = SegmentBucket(transfers: transfers, control: control, options: options, budget: RetryBudget())
-        spool = Spool(spoolFolder, limit: options.spoolBytes)
-        open = OpenSegments(longestReading: options.removalDelay)
+        self.owner = owner
+        bucket = SegmentBucket(
+            transfers: configuration.client(credentials, clock: clock),
+            control: configuration.upkeepClient(credentials, clock: clock), configuration: configuration,
+            report: report, budget: RetryBudget(configuration.retryPolicy))
+        spool = Spool(spoolFolder, limit: configuration.spool.bytes)
+        open = OpenSegments(longestReading: configuration.removalDelay)
         self.clock = clock
     }
 
@@ -56,6 +62,7 @@ package final class S3Engine: ObjectEngine {
     package func complete(_ fileID: String, _ parts: [EnginePart]) {}
 
     package func record(_ fileID: String, _ content: FileContent?, in transaction: Connection) throws {
+        try requireOwnership()
         let records = StoreRecords(transaction)
         let file = try pendingFile(fileID)
         switch file.origin {
@@ -70,6 +77,7 @@ package final class S3Engine: ObjectEngine {
     }
 
     package func place(_ part: EnginePart, in fileID: String, _ transaction: Connection) throws -> [String]? {
+        try requireOwnership()
         guard let segmentID = try part.fileID.flatMap({ try pendingFile($0).segmentID }) else {
             throw StorageFailure.missing
         }
@@ -116,9 +124,16 @@ package final class S3Engine: ObjectEngine {
     }
 
     package func removeDurably(_ fileIDs: [String]) throws -> [String] {
+        if let owner, try !BlockingCall.run({ await owner.confirm() }) { return [] }
         var removal = SegmentRemoval(bucket, try database, open)
         for fileID in fileIDs { try removal.add(fileID) }
         return try removal.finish()
+    }
+
+    /// Another gateway may have taken the prefix over while this process was stopped: nothing is acknowledged then.
+    private func requireOwnership() throws {
+        guard let owner, owner.ownership != .held else { return }
+        throw StorageFailure.engine("the gateway may have lost the prefix of its bucket")
     }
 
     /// Removes segments that may be in the bucket without a row. What cannot be removed is found when keys and rows are compared.

@@ -320,6 +320,13 @@ extension S3EngineConfiguration {
         S3Client(bucket, credentials: source, over: HTTPConnection(connectionOptions), clock: clock)
     }
 
+    /// Makes the client for removals and facts, whose requests do not wait for transfers.
+    func upkeepClient(_ source: any CredentialSource, clock: any WallClock) -> S3Client {
+        var options = connectionOptions
+        options.maximumExchanges = 8
+        return S3Client(bucket, credentials: source, over: HTTPConnection(options), clock: clock)
+    }
+
     /// Makes a client with connections of its own and short timeouts, for the probe and for ``PrefixOwner``: transfers do not delay
     /// their requests, and a request ends long before the prefix may be taken over.
     package func controlClient(_ source: any CredentialSource, clock: any WallClock) -> S3Client {

@@ -73,7 +73,7 @@ private struct History {
             try TestStore(
                 inMemory: true,
                 engine: try TestBucket.makeEngine(spoolFolder: spool.path) {
-                    $0.spoolBelow = seed % 3 == 0 ? 1 << 40 : 0
+                    $0.spool.below = seed % 3 == 0 ? 1 << 40 : 0
                 }),
         ]
         for store in stores { store.anySizes() }

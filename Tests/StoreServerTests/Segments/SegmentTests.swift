@@ -20,7 +20,7 @@ import Testing
 
     init() throws {
         folder = try TestFolder(inMemory: true)
-        engine = try TestBucket.makeEngine(spoolFolder: folder.path) { $0.spoolBytes = 2 << 20 }
+        engine = try TestBucket.makeEngine(spoolFolder: folder.path) { $0.spool.bytes = 2 << 20 }
         store = try TestStore(inMemory: true, engine: engine)
         bucket = try #require(TestBucket.of(engine))
         store.policy.decision.withLock { $0 = .allowed(partSize: 0, needsActivity: false) }
@@ -51,7 +51,7 @@ import Testing
         let body = content(size)
         let object = try put(body, declared: isDeclared ? Int64(size) : nil)
         #expect(object.etag == ETag.whole(md5: Digest.md5(body), .oss))
-        #expect(try keys() == ["objects/data/\(object.fileID.prefix(2))/\(object.fileID)"])
+        #expect(try keys() == ["gateway/data/\(object.fileID.prefix(2))/\(object.fileID)"])
         #expect(try store.client().get() == body)
     }
 

@@ -68,11 +68,11 @@ package final class PrefixOwner: Sendable {
 
     // MARK: Taking
 
-    /// Takes a prefix.
+    /// Takes a prefix: one that no gateway has, that an earlier process of the same data directory had, or that is taken over.
     ///
     /// - Parameters:
     ///   - holder: this process; the same one for each attempt, so that one whose response was lost is recognized.
-    ///   - takeOver: whether the prefix is taken from a gateway that has not renewed it for ``expiry``.
+    ///   - takeOver: whether the prefix is taken from a gateway elsewhere that has not renewed it for ``expiry``.
     ///   - onChange: called for each change that a request notices, and at once for ``PrefixOwnership/lost(to:)``, which is the
     ///     last. It must not block.
     /// - Throws: ``PrefixConflict`` if another gateway uses it; the errors of ``S3Client``.
@@ -87,7 +87,7 @@ package final class PrefixOwner: Sendable {
                 let state = State(etag: found.etag, confirmedAt: sentAt, renewals: [document.renewal])
                 return PrefixOwner(object, holder, state, clock: clock, onChange: onChange)
             }
-            if let found { try permit(found, takeOver, object) }
+            if let found { try permit(found, to: holder, takeOver, object) }
             let document = OwnerDocument(holder)
             if case .stored(let etag) = try await object.write(document, over: found?.etag) {
                 let state = State(etag: etag, confirmedAt: sentAt, renewals: [document.renewal])
@@ -99,9 +99,11 @@ package final class PrefixOwner: Sendable {
     }
 
     private static func permit(
-        _ found: OwnerObject.Found, _ takeOver: Bool, _ object: OwnerObject
+        _ found: OwnerObject.Found, to taker: PrefixHolder, _ takeOver: Bool, _ object: OwnerObject
     ) throws(PrefixConflict) {
         let holder = found.document?.holder
+        if let holder, holder.hasEnded(before: taker) { return }
+        let takeOver = takeOver || holder?.isAtPlace(of: taker) == true
         let user = holder.map { "is in use by \($0)" } ?? "exists and names no gateway"
         let renewal = found.age.map { ", renewed \($0.wholeSeconds) seconds ago" } ?? ""
         let problem = "\(object.description) \(user)\(renewal)"

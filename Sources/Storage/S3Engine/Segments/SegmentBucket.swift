@@ -2,7 +2,7 @@ import Basics
 import Dispatch
 import HTTPClient
 import ObjectStore
-package import StoreClient
+import StoreClient
 import StoreProtocol
 import Synchronization
 
@@ -12,12 +12,13 @@ struct SegmentBucket: Sendable {
     let transfers: S3Client
     /// For calls that end soon, which do not wait for a body.
     let control: S3Client
-    let options: S3EngineOptions
+    let configuration: S3EngineConfiguration
+    let report: BucketReport
     let budget: RetryBudget
 
-    func key(of segmentID: String) -> String { "\(options.prefix)data/\(segmentID.prefix(2))/\(segmentID)" }
+    func key(of segmentID: String) -> String { "\(configuration.prefix)data/\(segmentID.prefix(2))/\(segmentID)" }
 
-    func factsKey(of fileID: String) -> String { "\(options.prefix)facts/\(fileID.prefix(2))/\(fileID)" }
+    func factsKey(of fileID: String) -> String { "\(configuration.prefix)facts/\(fileID.prefix(2))/\(fileID)" }
 
     // MARK: Calls
 
@@ -36,10 +37,9 @@ struct SegmentBucket: Sendable {
 
     func writeFacts(_ facts: [UInt8], of fileID: String) throws {
         let key = factsKey(of: fileID)
-        var properties = S3Properties()
-        properties.storageClass = options.storageClass
-        properties.encryption = options.encryption
-        _ = try Self.call { [control, properties] in try await control.put(key, facts, properties) }
+        _ = try Self.call { [control, configuration] in
+            try await control.put(key, facts, configuration.properties)
+        }
     }
 
     func facts(of fileID: String) throws -> [UInt8] {
@@ -57,41 +57,17 @@ struct SegmentBucket: Sendable {
     }
 }
 
-/// The settings of an engine in a bucket.
-package struct S3EngineOptions: Sendable {
-    /// The beginning of all keys: empty, or ends with a slash.
-    package var prefix = ""
-    /// The rate of a body in bytes a second below which it is written to the local disk first.
-    package var spoolBelow: Int64 = 64 << 10
-    /// The local space for those bodies, in bytes.
-    package var spoolBytes: Int64 = 1 << 30
-    /// The longest time for which the end of a download is waited for before its bytes are removed.
-    package var removalDelay = Duration.seconds(3600)
-    /// Whether the ETag of an object is the MD5 of its bytes.
-    package var hasMD5Tags = true
-    /// Whether the bucket refuses to replace an object if the request says so.
-    package var canRequireNew = true
-    /// `nil` = the bucket's.
-    package var storageClass: String?
-    /// `nil` = the bucket's.
-    package var encryption: S3Properties.Encryption?
-
-    package init() {}
-}
-
 /// The limit of repeated requests, so that they do not keep down a bucket that is overloaded: a burst, and some a second.
 final class RetryBudget: Sendable {
     private static let burst = 100
     private static let refill = 10
 
     private let bucket = Lock(TokenBucket(burst: RetryBudget.burst, refill: RetryBudget.refill))
-    private let policy: RetryPolicy = {
-        var policy = RetryPolicy(retryDuration: .seconds(20))
-        policy.base = .milliseconds(200)
-        policy.cap = .seconds(5)
-        policy.attempts = 4
-        return policy
-    }()
+    private let policy: RetryPolicy
+
+    init(_ policy: RetryPolicy) {
+        self.policy = policy
+    }
 
     /// Returns the wait before a request is repeated.
     ///

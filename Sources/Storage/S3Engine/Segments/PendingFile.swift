@@ -43,11 +43,9 @@ final class PendingFile: Sendable {
             attempts.append(attempts.isEmpty ? id : Hex.lower(Random.bytes(16)))
             return attempts[attempts.count - 1]
         }
-        var properties = S3Properties()
-        properties.isNew = bucket.options.canRequireNew
+        var properties = bucket.configuration.properties
+        properties.isNew = bucket.report.honorsConditions
         properties.md5 = md5
-        properties.storageClass = bucket.options.storageClass
-        properties.encryption = bucket.options.encryption
         if case .body(let purpose, let storeID) = origin {
             properties.metadata = SegmentLabel(purpose, storeID: storeID, at: clock.now()).metadata
         }

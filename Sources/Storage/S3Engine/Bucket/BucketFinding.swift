@@ -24,12 +24,23 @@ package struct BucketReport: Sendable, Hashable {
     package internal(set) var findings: [BucketFinding] = []
     /// Whether the store honors `If-None-Match: *` and `If-Match` for PUT.
     package internal(set) var honorsConditions = false
+    /// Whether it compares `If-Match` with an ETag without quotes only, unlike RFC 9110, section 13.1.1.
+    package internal(set) var comparesBareTags = false
     /// Whether the ETag of a plain PUT is the MD5 of its bytes.
     package internal(set) var hasMD5ETags = false
     /// Whether a request can remove 1,000 objects.
     package internal(set) var removesMany = false
     /// The time by which the store's clock is ahead of this machine's; `nil` if the store does not report it.
     package internal(set) var clockDifference: Duration?
+
+    init() {}
+
+    /// Makes the report of a bucket without findings.
+    package init(honorsConditions: Bool, hasMD5ETags: Bool) {
+        self.honorsConditions = honorsConditions
+        self.hasMD5ETags = hasMD5ETags
+        removesMany = true
+    }
 
     /// Whether the gateway must not use the bucket.
     package var isRefused: Bool { findings.contains { $0.severity == .refusal } }

@@ -13,23 +13,63 @@ package struct PrefixHolder: Sendable, Hashable, CustomStringConvertible {
     package let startedAt: UnixTime
     /// A random id of this start of the process.
     package let id: String
+    /// Names the machine and the path of the data directory; empty = unknown.
+    package let place: String
+    /// Names the data directory itself, which only one process uses at a time, since the machine was started; empty = unknown.
+    package let directory: String
 
-    package init(host: String, process: Int64, startedAt: UnixTime, id: String) {
+    package init(
+        host: String, process: Int64, startedAt: UnixTime, id: String, place: String = "", directory: String = ""
+    ) {
         self.host = host
         self.process = process
         self.startedAt = startedAt
         self.id = id
+        self.place = place
+        self.directory = directory
     }
 
     /// Makes the holder of this process.
-    package static func current(clock: any WallClock) -> PrefixHolder {
+    ///
+    /// - Parameter dataDirectory: an absolute path, which this process has locked.
+    package static func current(dataDirectory: String, clock: any WallClock) -> PrefixHolder {
         var name = [CChar](repeating: 0, count: 256)
         let isNamed = gethostname(&name, name.count - 1) == 0
         let bytes = name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
         return PrefixHolder(
             host: isNamed ? String(decoding: bytes, as: UTF8.self) : "unknown",
-            process: Int64(getpid()), startedAt: clock.now(), id: Hex.lower(Random.bytes(16)))
+            process: Int64(getpid()), startedAt: clock.now(), id: Hex.lower(Random.bytes(16)),
+            place: line(of: "/etc/machine-id").map { digest("\($0) \(dataDirectory)") } ?? "",
+            directory: folder(dataDirectory).map(digest) ?? "")
     }
+
+    /// Returns a text that names a folder since the machine was started.
+    private static func folder(_ path: String) -> String? {
+        var status = stat()
+        guard let boot = line(of: "/proc/sys/kernel/random/boot_id"), stat(path, &status) == 0 else { return nil }
+        return "\(boot) \(status.st_dev) \(status.st_ino)"
+    }
+
+    private static func digest(_ text: String) -> String { Hex.lower(Digest.sha256(Array(text.utf8)).prefix(16)) }
+
+    private static func line(of path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        // A file of /proc has no size.
+        let bytes = [UInt8](unsafeUninitializedCapacity: 256) { buffer, filled in
+            filled = max(0, Glibc.read(descriptor, buffer.baseAddress, buffer.count))
+        }
+        let text = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        return text.isEmpty ? nil : text
+    }
+
+    /// Whether this is an earlier process of the same data directory: it has ended, because `other` has the directory.
+    func hasEnded(before other: PrefixHolder) -> Bool { !directory.isEmpty && directory == other.directory }
+
+    /// Whether this is a process of the same data directory, perhaps before the machine was started again. It may also be a process of a
+    /// copy of the machine, which still runs.
+    func isAtPlace(of other: PrefixHolder) -> Bool { !place.isEmpty && place == other.place }
 
     package var description: String {
         "process \(process) on host \(host), started at \(RFC3339.text(UnixTime(seconds: startedAt.seconds)))"
@@ -58,7 +98,10 @@ struct OwnerDocument: Sendable, Hashable {
             let id = members["id"]?.stringValue, let renewal = members["renewal"]?.stringValue,
             host.utf8.count <= Self.longestHost, !host.hasControlCharacter()
         else { return nil }
-        self.init(PrefixHolder(host: host, process: process, startedAt: startedAt, id: id), renewal: renewal)
+        let holder = PrefixHolder(
+            host: host, process: process, startedAt: startedAt, id: id, place: members["place"]?.stringValue ?? "",
+            directory: members["directory"]?.stringValue ?? "")
+        self.init(holder, renewal: renewal)
     }
 
     var bytes: [UInt8] {
@@ -67,9 +110,16 @@ struct OwnerDocument: Sendable, Hashable {
         writer.number("process", Int(holder.process))
         writer.text("started_at", RFC3339.milliseconds(holder.startedAt))
         writer.text("id", holder.id)
+        writer.text("place", holder.place)
+        writer.text("directory", holder.directory)
         writer.text("renewal", renewal)
         return writer.finished
     }
+}
+
+extension String {
+    /// An ETag in the form that some stores compare.
+    var withoutQuotes: String { trimming { $0 == "\"" } }
 }
 
 /// The object `owner` below a prefix.
@@ -95,11 +145,17 @@ package struct OwnerObject: Sendable {
     private let properties: S3Properties
     /// Whether the store honors the conditions of a PUT; otherwise the object is read before and after it.
     private let honorsConditions: Bool
+    private let comparesBareTags: Bool
 
     /// - Parameters:
     ///   - store: see ``S3EngineConfiguration/controlClient(_:clock:)``.
     ///   - honorsConditions: see ``BucketReport/honorsConditions``.
-    package init(_ configuration: S3EngineConfiguration, _ store: S3Client, honorsConditions: Bool) {
+    ///   - comparesBareTags: see ``BucketReport/comparesBareTags``.
+    package init(
+        _ configuration: S3EngineConfiguration, _ store: S3Client, honorsConditions: Bool,
+        comparesBareTags: Bool = false
+    ) {
+        self.comparesBareTags = comparesBareTags
         key = configuration.prefix + Self.name
         self.store = store
         self.honorsConditions = honorsConditions
@@ -127,7 +183,7 @@ package struct OwnerObject: Sendable {
         guard honorsConditions else { return try await writeAndRead(document, over: etag) }
         var properties = properties
         properties.isNew = etag == nil
-        properties.ifMatch = etag
+        properties.ifMatch = comparesBareTags ? etag?.withoutQuotes : etag
         do {
             return .stored(etag: try await store.store(key, document.bytes, properties).etag)
         } catch let refusal as StoreRefusal where refusal.kind == .preconditionFailed {

@@ -163,8 +163,17 @@ package struct BucketProbe {
         matching.ifMatch = "\"00000000000000000000000000000000\""
         guard let first = try await isRefused(key, bytes, isNew), let second = try await isRefused(key, bytes, matching)
         else { return }
-        report.honorsConditions = first && second
-        guard !report.honorsConditions else {
+        if first, second {
+            guard let form = try await examineTags(key, bytes) else { return }
+            report.comparesBareTags = form == .bare
+            report.honorsConditions = form != .none
+            guard report.honorsConditions else {
+                return add(
+                    .warning,
+                    "The engine refuses a PUT whose If-Match is the ETag of the object: the fence against a second gateway "
+                        + "on the prefix is off. Two gateways that start at the same time notice each other only after 10 seconds."
+                )
+            }
             return add(.fact, "The engine honors conditional PUT: a second gateway on the prefix is refused at once.")
         }
         let ignored = [first ? nil : "If-None-Match: *", second ? nil : "If-Match"].compactMap { $0 }
@@ -172,6 +181,28 @@ package struct BucketProbe {
             .warning,
             "The engine ignores \(ignored.joined(separator: " and ")) of a PUT: the fence against a second gateway on the "
                 + "prefix is off. Two gateways that start at the same time notice each other only after 10 seconds.")
+    }
+
+    /// The form of ETags that the store recognizes in `If-Match`.
+    private enum TagForm {
+        case quoted
+        case bare
+        case none
+    }
+
+    /// Determines in which form the store recognizes the ETag of an object; `nil` after a failure.
+    private mutating func examineTags(_ key: String, _ bytes: [UInt8]) async throws -> TagForm? {
+        let content = try await attempt("read objects", right: "s3:GetObject") {
+            try await $0.contents(key, limit: 64 << 10)
+        }
+        guard let etag = content??.etag else { return nil }
+        for (form, tag) in [(TagForm.quoted, etag), (.bare, etag.withoutQuotes)] {
+            var matching = configuration.properties
+            matching.ifMatch = tag
+            guard let isRefused = try await isRefused(key, bytes, matching) else { return nil }
+            if !isRefused { return form }
+        }
+        return TagForm.none
     }
 
     /// Whether a conditional PUT of an existing object is refused because of its condition; `nil` after another failure.

@@ -89,7 +89,7 @@ final class SegmentSink: BodySink, @unchecked Sendable {  // `body` is used by o
 
     /// Decides on the way of a longer body, by its first bytes.
     private func passOn(_ bytes: UnsafeRawBufferPointer) throws {
-        guard let length, bucket.options.hasMD5Tags, isFast(bytes.count) else {
+        guard let length, bucket.report.hasMD5ETags, isFast(bytes.count) else {
             let spooled = try spool.makeBody()
             body = .spooled(spooled)
             return try spooled.append(bytes)
@@ -105,7 +105,7 @@ final class SegmentSink: BodySink, @unchecked Sendable {  // `body` is used by o
     }
 
     private func isFast(_ count: Int) -> Bool {
-        (ContinuousClock.now - began) / .seconds(1) * Double(bucket.options.spoolBelow) <= Double(count)
+        (ContinuousClock.now - began) / .seconds(1) * Double(bucket.configuration.spool.below) <= Double(count)
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer, to upload: S3Upload) throws {
@@ -156,7 +156,7 @@ final class SegmentSink: BodySink, @unchecked Sendable {  // `body` is used by o
     }
 
     private func compare(_ etag: String, _ md5: [UInt8]) throws {
-        guard bucket.options.hasMD5Tags, !ETag.matches(etag, Hex.lower(md5)) else { return }
+        guard bucket.report.hasMD5ETags, !ETag.matches(etag, Hex.lower(md5)) else { return }
         throw StorageFailure.engine("the object engine stored other bytes than those that were sent to it")
     }
 }
