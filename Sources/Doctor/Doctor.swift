@@ -117,6 +117,10 @@ package struct Doctor: Sendable {
                     "the database was written by an older data-gateway: start this version once, then run doctor again"
             )
         }
+        guard try StoredFile.areSegmented(in: connection) != true else {
+            throw DataDirectory.Problem(
+                description: "the objects have their bytes in a bucket, and doctor examines a data directory only")
+        }
         let records = DoctorRecords(connection: connection)
         let recorded = try StoreIdentity.recorded(in: connection)
         report.belongTogether = try store.identity.map { recorded?.belongs(to: $0) ?? false } ?? (recorded == nil)

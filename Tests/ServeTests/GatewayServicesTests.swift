@@ -43,8 +43,8 @@ import Testing
                     $0["DATA_GATEWAY_APPS__\($1.name.uppercased())__ENABLED"] = "true"
                 })
             return GatewayServices(
-                configuration, dataDirectory: directory, loops: 2, process: ProcessState(),
-                certificates: try GatewayCertificates(configuration), log: ProcessLog())
+                configuration, dataDirectory: directory, loops: 2, process: ProcessState(ProcessLog()),
+                certificates: try GatewayCertificates(configuration))
         }
 
         /// Checks that no port is in use, and that the data directory is unlocked.

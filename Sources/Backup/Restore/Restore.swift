@@ -67,6 +67,8 @@ package struct Restore {
         outcome.displaced = try target.installFiles()
         let database = try target.installDatabase(migrations)
         defer { database.close() }
+        // The archive has every file whole, also those that its gateway kept in a bucket.
+        try database.writeBlocking(mayUseReserve: true) { try StoredFile.forgetSegments(in: $0) }
         if try store.identity == nil, let identity = try database.readBlocking({ try StoreIdentity.recorded(in: $0) }) {
             try store.setIdentity(identity)
         }

@@ -139,6 +139,12 @@ package final class RestoreService: RestoreServiceHandler {
                 bare: .failedPrecondition,
                 "the previous data of an earlier restore are still there: delete them, or return to them, first")
         }
+        guard try await session.database.read({ try StoredFile.areSegmented(in: $0) }) != true else {
+            throw RPCError(
+                bare: .failedPrecondition,
+                "the objects have their bytes in a bucket: restore the archive into a new data directory by data-gateway "
+                    + "restore, which makes a gateway with objects.engine \"directory\"")
+        }
         try await accounts.requirePassword(Secret(request.password), of: caller)
         try requireSpace(for: description, try await compare(description))
         try await requestRestart(

@@ -8,6 +8,8 @@ package struct ServeOptions: Sendable {
     package var configurationPath: String?
     /// The addresses `HOST:PORT` by listener name (`auth`, `object-store`, …), which take precedence over all other sources.
     package var listen: [String: String]
+    /// Whether the prefix of a bucket is taken over from a gateway that does not renew it.
+    package var takesOver = false
 
     package init(dataDirectory: String = "", configurationPath: String? = nil, listen: [String: String] = [:]) {
         self.dataDirectory = dataDirectory

@@ -14,7 +14,7 @@ import Synchronization
 final class Gateway: Sendable {
     private let services: GatewayServices
     private let group: ServiceGroup
-    private let process = ProcessState()
+    private let process: ProcessState
     let certificates: GatewayCertificates
     /// The lowered limits of connections; `nil` if the limits are as configured.
     private let loweredConnections: ConnectionPlan?
@@ -28,6 +28,7 @@ final class Gateway: Sendable {
 
     init(_ configuration: Configuration, dataDirectory: String, log: ProcessLog) throws {
         processLog = log
+        process = ProcessState(log)
         self.log = Logger(log)
         let processors = max(1, ProcessInfo.processInfo.activeProcessorCount)
         var configuration = configuration
@@ -38,8 +39,7 @@ final class Gateway: Sendable {
         certificates = try GatewayCertificates(configuration)
         services = GatewayServices(
             configuration, dataDirectory: dataDirectory, loops: processors, process: process,
-            certificates: certificates,
-            log: log)
+            certificates: certificates)
         group = ServiceGroup("gateway", services.all)
     }
 

@@ -6,7 +6,6 @@ import Configuration
 import CopyJobs
 import Crypto
 import Database
-import DirectoryEngine
 import FoundationEssentials
 import GatewayAPI
 import HTTPServer
@@ -39,10 +38,10 @@ struct GatewayCore: Sendable {
     ///
     /// - Parameter opened: receives everything that was opened, even if this throws.
     init(
-        _ configuration: Configuration, directory: DataDirectory, process: ProcessState,
-        certificates: GatewayCertificates, processLog: ProcessLog, opened: Closings
+        _ configuration: Configuration, _ engine: StoreEngine, directory: DataDirectory, process: ProcessState,
+        certificates: GatewayCertificates, opened: Closings
     ) throws {
-        let log = Logger(processLog)
+        let log = Logger(process.log)
         let uploads = configuration[UploadsConfiguration.self]
         let keyring = try directory.openKeyring()
         let database = try GatewayModules.openDatabase(directory.database, configuration, process.serving, log)
@@ -62,16 +61,17 @@ struct GatewayCore: Sendable {
         identity = Identity(environment, accounts: accounts, configuration: configuration[IdentityConfiguration.self])
         events = Webhooks(environment, configuration: configuration[WebhooksConfiguration.self])
         let store = configuration[StoreConfiguration.self]
+        try engine.requireBytes(of: database)
         let objects = try ObjectStore(
-            engine: DirectoryEngine(path: directory.store, configuration: store.files), database: database,
-            keyring: keyring, clock: systemClock, permit: environment.clockGuard.permit(), configuration: store.objects)
+            engine: engine.engine, database: database, keyring: keyring, clock: systemClock,
+            permit: environment.clockGuard.permit(), configuration: store.objects)
         opened.add { [accounts] in
             accounts.deferred.flush(at: systemClock.now())
             objects.close()
         }
         try Self.reportUnknownOrganizations(of: uploads.staticKeys, database, log)
-        self.store = StoreCapability(objects, environment, uploads)
-        storeServer = try self.store.serve(configuration, certificates: certificates[.objectStore], processLog)
+        self.store = StoreCapability(objects, engine, environment, uploads)
+        storeServer = try self.store.serve(configuration, certificates: certificates[.objectStore], process.log)
         opened.add { [storeServer] in storeServer.stop(drainingFor: .zero) }
         endpoint = try configuration.endpoint(boundTo: storeServer.address)
     }
@@ -137,7 +137,12 @@ extension GatewayCore {
 
 /// The gateway's state as a process, which its services change and the operations on it read.
 struct ProcessState: Sendable {
+    let log: ProcessLog
     let serving = ServingState()
     /// Notified when the process has to end and start again.
     let restart = Signal()
+
+    init(_ log: ProcessLog) {
+        self.log = log
+    }
 }

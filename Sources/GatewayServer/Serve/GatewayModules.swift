@@ -33,12 +33,14 @@ package struct GatewayModules: Sendable {
     /// Opens the database and the store, and listens for the store's clients. After an error nothing stays open.
     static func open(
         _ configuration: Configuration, directory: DataDirectory, process: ProcessState,
-        certificates: GatewayCertificates, log: ProcessLog
+        certificates: GatewayCertificates
     ) async throws -> GatewayModules {
         let opened = Closings()
         do {
+            let engine = try await StoreEngine.open(
+                configuration[StoreConfiguration.self], directory, Logger(process.log), opened: opened)
             let core = try GatewayCore(
-                configuration, directory: directory, process: process, certificates: certificates, processLog: log,
+                configuration, engine, directory: directory, process: process, certificates: certificates,
                 opened: opened)
             try await core.createFirstAdmin(directory)
             // After the first administrator, who is made in a database without organizations.

@@ -23,8 +23,9 @@ struct GatewayServices: Sendable {
     ///   - loops: the number of event loops.
     init(
         _ configuration: Configuration, dataDirectory: String, loops count: Int, process: ProcessState,
-        certificates: GatewayCertificates, log: ProcessLog
+        certificates: GatewayCertificates
     ) {
+        let log = process.log
         let directory = ValueService("data directory") {
             let directory = try DataDirectory.forServing(dataDirectory)
             try directory.restoreIfRequested(
@@ -41,8 +42,7 @@ struct GatewayServices: Sendable {
         }
         let modules = ValueService("modules") {
             try await GatewayModules.open(
-                configuration, directory: directory.value, process: process, certificates: certificates,
-                log: log)
+                configuration, directory: directory.value, process: process, certificates: certificates)
         } close: {
             $0.close()
         }

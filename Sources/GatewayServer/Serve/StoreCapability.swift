@@ -8,6 +8,7 @@ import HTTPServer
 import HTTPTypes
 import ObjectStore
 import Observability
+import S3Engine
 import Settings
 import Sockets
 import StoreProtocol
@@ -17,14 +18,19 @@ import Uploads
 /// The object store as a capability: it has no calls, but tables, sweeps, metrics, background work and a server of its own.
 struct StoreCapability: Capability {
     let objects: ObjectStore
+    private let engine: StoreEngine
     let policy: StoreAccessPolicy
     private let requests = StoreRequestMetrics()
     /// The time without a part after which a multipart upload of a static key is abandoned.
     private let directUploadIdle: Duration
     private let log: Logger
 
-    init(_ objects: ObjectStore, _ environment: ModuleEnvironment, _ uploads: UploadsConfiguration) {
+    init(
+        _ objects: ObjectStore, _ engine: StoreEngine, _ environment: ModuleEnvironment,
+        _ uploads: UploadsConfiguration
+    ) {
         self.objects = objects
+        self.engine = engine
         policy = StoreAccessPolicy(
             store: objects, clock: environment.clock, steady: environment.clockGuard.steady, configuration: uploads)
         directUploadIdle = uploads.sessionTotal
@@ -54,7 +60,7 @@ struct StoreCapability: Capability {
             BackgroundWork("reconciliation", interrupt: { objects.stopBackgroundWork() }) {
                 await ReconciliationReport(store: objects, log: log).run()
             }
-        ]
+        ] + engine.background
     }
 
     /// Listens for the store's clients.
@@ -79,11 +85,15 @@ struct StoreCapability: Capability {
 /// The settings of the store's disk and memory, and those of its clients.
 struct StoreConfiguration: CapabilitySettings {
     var objects: ObjectStoreConfiguration
+    let engine: ObjectEngineSettings
     let files: DirectoryConfiguration
     var server: StoreServerConfiguration
+    /// Whether the prefix of the bucket is taken over from a gateway that does not renew it.
+    var takesOver = false
 
     init(_ settings: SettingsReader, _ context: SettingsContext) {
         objects = ObjectStoreConfiguration(settings)
+        engine = ObjectEngineSettings(settings)
         files = DirectoryConfiguration(settings)
         server = StoreServerConfiguration(settings)
     }

@@ -24,7 +24,10 @@ struct ServeCommand: Command {
         [
             .option(
                 "--data-dir", "DIR", \.options.dataDirectory, "The data directory, created if it is missing",
-                isRequired: true)
+                isRequired: true),
+            .flag(
+                "--take-over", \.options.takesOver,
+                "Take the prefix of objects.bucket over from a gateway that has ended without a stop"),
         ] + ServeOptions.configurationParameters.map { $0.at(\.options) }
     }
 

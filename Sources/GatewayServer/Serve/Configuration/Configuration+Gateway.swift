@@ -24,6 +24,7 @@ extension Configuration {
         let reader = try SettingsReader(options, variables: variables, log: warnings)
         self.init(reader, apps: apps)
         if let fault = reader.faults.first { throw fault }
+        self[StoreConfiguration.self].takesOver = options.takesOver
     }
 
     /// Reads all sections. With a fault among those of the reader, the values are of no use.

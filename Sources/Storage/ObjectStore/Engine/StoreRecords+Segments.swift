@@ -44,6 +44,22 @@ extension StoreRecords {
         try connection.first("SELECT layout_id FROM store_files WHERE file_id = $1", fileID) { $0.text("layout_id") }
     }
 
+    /// Whether the files are kept in segments; `nil` if there is none.
+    ///
+    /// A store has one engine, so one file of each kind tells.
+    func keepsSegments() throws -> Bool? {
+        try connection.first(
+            """
+            SELECT EXISTS (SELECT 1 FROM store_files f WHERE f.file_id = some.file_id) AS has_segments
+            FROM (
+                SELECT file_id FROM (SELECT file_id FROM store_objects LIMIT 1) objects
+                UNION ALL
+                SELECT file_id FROM (SELECT file_id FROM store_multiparts LIMIT 1) multiparts
+            ) some ORDER BY has_segments LIMIT 1
+            """
+        ) { $0.bool("has_segments") }
+    }
+
     /// Whether several files have the layout.
     package func isShared(layout layoutID: String) throws -> Bool {
         try connection.first(
@@ -117,6 +133,11 @@ extension StoreRecords {
     package func dropSegments(through number: Int, of layoutID: String) throws where C == Connection {
         try connection.execute(
             "DELETE FROM store_segments WHERE layout_id = $1 AND number <= $2", layoutID, number)
+    }
+
+    func forgetSegments() throws where C == Connection {
+        try connection.execute("DELETE FROM store_segments")
+        try connection.execute("DELETE FROM store_files")
     }
 
     /// Deletes a file that has no segments, or whose segments another file has.

@@ -21,6 +21,16 @@ package struct StoredFile: Sendable, Equatable {
         try StoreRecords(connection).countStoredFiles()
     }
 
+    /// Whether the files are kept in segments of a bucket; `nil` if there is none.
+    package static func areSegmented(in connection: ReadConnection) throws -> Bool? {
+        try StoreRecords(connection).keepsSegments()
+    }
+
+    /// Makes all files those of a directory, where each is whole.
+    package static func forgetSegments(in transaction: Connection) throws {
+        try StoreRecords(transaction).forgetSegments()
+    }
+
     /// Returns the sum of their sizes in bytes.
     package static func bytes(in connection: ReadConnection) throws -> Int64 {
         try StoreRecords(connection).sumStoredFiles()
