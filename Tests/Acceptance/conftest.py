@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from support import package, sql_recorder
+from support import object_engine, package, sql_recorder
 from support import stubs as stubs_module
 from support.apps import ORIGIN
 from support.browser import DESKTOP, Browser
@@ -52,11 +52,21 @@ def pytest_addoption(parser):
     parser.addoption("--python-client", help="the command of an installed Python client, such as one in a chroot")
     parser.addoption("--sql-texts", type=Path, help="the folder for the SQL texts of the gateways (default: none)")
     parser.addoption("--sql-history", type=Path, help="the folder for all statements of the gateways (default: none)")
+    parser.addoption("--object-engine", help="the URL of an S3 engine for the gateways' objects (scripts/objects)")
     parser.addoption("--full", action="store_true", help="the long form of the tests that have one (make lab)")
 
 
 def pytest_configure(config):
     sql_recorder.record(config.getoption("--sql-texts"), config.getoption("--sql-history"))
+    object_engine.use(config.getoption("--object-engine"))
+
+
+def pytest_collection_modifyitems(items):
+    if not object_engine.is_used():
+        return
+    for item in items:
+        if item.get_closest_marker("directory"):
+            item.add_marker(pytest.mark.skip(reason="for objects in a directory"))
 
 
 @pytest.fixture(scope="session")

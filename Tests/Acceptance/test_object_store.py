@@ -380,6 +380,7 @@ def test_a_presigned_url_ends(upload):
     assert fetch_url(url).error() == (403, "AccessDenied")
 
 
+@pytest.mark.directory
 def test_no_upload_begins_on_a_disk_that_is_nearly_full(gateway_with, login, stubs):
     gateway = gateway_with({})
     uploader = Fleet.create(login(gateway)).uploader()

@@ -211,6 +211,7 @@ def test_expired_session_decides_by_what_is_stored(hasty_fleet, clock, stubs):
     assert where(restarted) == ("COMPLETED", "COMPLETE_ONLY")
 
 
+@pytest.mark.directory
 def test_the_store_lost_the_attempt(gateway_with, login, stubs):
     gateway = gateway_with({"uploads": {"part_size_bytes": 65536}})
     uploader = Fleet.create(login(gateway)).uploader()

@@ -103,6 +103,7 @@ def test_a_quota_counts_what_the_key_stored_last(place):
     assert used == {"TOOLS": 10_000, "OWNER": 20_000}
 
 
+@pytest.mark.directory
 def test_a_retention_deletes_what_the_key_stored_and_nothing_else(gateway_with, tmp_path):
     keys = [TOOLS.setting(tmp_path, organization="system", retention_days=30), OWNER.setting(tmp_path)]
     place = Place(gateway_with({"object_store": {"static_keys": keys}}))
@@ -128,6 +129,7 @@ def test_a_retention_deletes_what_the_key_stored_and_nothing_else(gateway_with, 
     assert eventually(lambda: len([file for file in files if file.exists()]) == len(kept))
 
 
+@pytest.mark.directory
 def test_the_scrubber_reads_what_tools_stored(gateway_with, login, stubs, tmp_path):
     config = {"object_store": {"static_keys": [TOOLS.setting(tmp_path)]}, "scrub": {"bytes_per_second": 0}}
     config["listeners"] = {"internal": "127.0.0.1:0"}

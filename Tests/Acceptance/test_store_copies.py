@@ -23,6 +23,10 @@ def gateway(gateway_with, tmp_path) -> Gateway:
     return gateway_with({"object_store": {"static_keys": [OWNER.setting(tmp_path)]}})
 
 
+#: Links of files.
+pytestmark = pytest.mark.directory
+
+
 def client(gateway):
     return s3.client(OWNER.credentials(gateway, part_size=8 * MIB))
 

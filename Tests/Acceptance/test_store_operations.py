@@ -369,6 +369,7 @@ def file_of(store, key) -> Path:
     return store.gateway.data / "store/data" / name[:2] / name
 
 
+@pytest.mark.directory
 def test_damaged_bytes_get_no_new_checksum(store):
     bucket, client = store.oss(), store.client(retries={"max_attempts": 1})
     bucket.append_object("damaged/1", 0, b"good bytes")

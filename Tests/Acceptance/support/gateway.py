@@ -11,7 +11,7 @@ from pathlib import Path
 
 import grpc
 
-from . import sql_recorder
+from . import object_engine, sql_recorder
 from .ports import free_port
 from .waiting import WAIT_SECONDS
 
@@ -70,13 +70,14 @@ class Gateway:
             command += [f"--{name}-listen", self.listeners.get(name) or f"127.0.0.1:{free_port()}"]
         # The program that starts the gateway may run it where the library of the recorder does not exist.
         recorder = {} if self.wrapper else sql_recorder.environment(self.environment)
+        engine = {} if self.wrapper else object_engine.environment(self.data)
         with open(self._stderr, "ab") as stderr:
             self.process = subprocess.Popen(
                 [str(part) for part in command],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
-                env=os.environ | {"DATA_GATEWAY_ADMIN_PASSWORD": ADMIN_PASSWORD} | self.environment | recorder,
+                env=os.environ | {"DATA_GATEWAY_ADMIN_PASSWORD": ADMIN_PASSWORD} | engine | self.environment | recorder,
             )
         line = self._first_line()
         ready = json.loads(line)
