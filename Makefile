@@ -7,7 +7,7 @@ VENV          := .venv
 REQUIREMENTS  := Tests/Acceptance/requirements.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test lint venv demo run generate conformance fuzz lab deb deb-device package-test dist apt-repository docs clean
+.PHONY: help deps build test lint venv demo run generate conformance fuzz lab test-objects deb deb-device package-test dist apt-repository docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,6 +20,11 @@ build: deps ## Build the server and its tools (CONFIGURATION=release for an opti
 
 test: deps venv ## Build, lint, run the Swift tests and then the acceptance tests
 	@scripts/test
+
+test-objects: deps venv ## Run the acceptance tests of the store with its objects on Ceph's RGW (ENGINE=weed: on SeaweedFS)
+	@scripts/deps ceph-mon ceph-osd ceph-mgr radosgw ceph-common
+	swift build
+	@$(VENV)/bin/python scripts/objects $(or $(ENGINE),rgw) -n 2 --dist loadfile
 
 lint: deps venv ## Check everything that needs no build: formatting, common mistakes, module imports, wording
 	@scripts/deps shellcheck nodejs
