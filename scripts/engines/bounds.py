@@ -38,12 +38,15 @@ CHOSEN = {
     "share_codes.code": 8,  # ShareCodeRegistry
     "sites.name": 128,  # FieldRules.title
     "store_buckets.name": 63,  # ObjectName.isBucket
+    "store_files.layout_id": 32,
     "store_multiparts.bucket": 63,  # ObjectName.isBucket
     "store_multiparts.object_key": 1023 + 1024,  # a bucket's prefix, and a key in it
     "store_objects.bucket": 63,
     "store_objects.object_key": 1023 + 1024,
     "store_owner_usage.owner": 128,  # the id of a static key
     "store_owners.owner": 128,
+    "store_segments.layout_id": 32,
+    "store_segments.segment_id": 32,
     "share_codes.umid": 128,  # ShareCodeFields
     "status_requests.from_umid": 128,
     "status_requests.to_umid": 128,

@@ -6,7 +6,7 @@ import Synchronization
 /// The work has a thread of its own, so that it continues however many threads of the pool for tasks are blocked. All work shares it:
 /// none may block.
 package enum BlockingCall {
-    private static let executor = QueueExecutor("blocking.calls")
+    private static let executor = WorkerExecutor(.serial("blocking.calls"))
 
     /// Starts work, whose result can be awaited with ``result(of:)``.
     package static func start<T: Sendable>(_ work: @escaping @Sendable () async throws -> T) -> Task<T, any Error> {
@@ -34,16 +34,16 @@ package enum BlockingCall {
     }
 }
 
-/// Runs tasks one at a time on a queue of Dispatch.
-private final class QueueExecutor: TaskExecutor {
-    private let queue: DispatchQueue
+/// Runs tasks on a worker.
+private final class WorkerExecutor: TaskExecutor {
+    private let worker: Worker
 
-    init(_ label: String) {
-        queue = DispatchQueue(label: label)
+    init(_ worker: Worker) {
+        self.worker = worker
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        queue.async { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+        worker.post { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 }

@@ -50,12 +50,12 @@ extension StoreRecords {
     func keepsSegments() throws -> Bool? {
         try connection.first(
             """
-            SELECT EXISTS (SELECT 1 FROM store_files f WHERE f.file_id = some.file_id) AS has_segments
+            SELECT EXISTS (SELECT 1 FROM store_files f WHERE f.file_id = stored.file_id) AS has_segments
             FROM (
                 SELECT file_id FROM (SELECT file_id FROM store_objects LIMIT 1) objects
                 UNION ALL
                 SELECT file_id FROM (SELECT file_id FROM store_multiparts LIMIT 1) multiparts
-            ) some ORDER BY has_segments LIMIT 1
+            ) stored ORDER BY has_segments LIMIT 1
             """
         ) { $0.bool("has_segments") }
     }
@@ -63,7 +63,7 @@ extension StoreRecords {
     /// Whether several files have the layout.
     package func isShared(layout layoutID: String) throws -> Bool {
         try connection.first(
-            "SELECT count(*) AS files FROM (SELECT 1 FROM store_files WHERE layout_id = $1 LIMIT 2) some", layoutID
+            "SELECT count(*) AS files FROM (SELECT 1 FROM store_files WHERE layout_id = $1 LIMIT 2) sharing", layoutID
         ) { $0.int("files") > 1 } ?? false
     }
 
