@@ -58,11 +58,12 @@ let package = Package(
         system("CQRencode", pkgConfig: "libqrencode", packages: "libqrencode-dev"),
 
         module("Basics", ["CLinux"], path: "Platform/Basics"),
+        // Optimized in debug builds, too, where it would be slower than the libraries; so is CFolding.
+        .target(name: "CMD5", path: "Sources/Platform/CMD5", cSettings: [.unsafeFlags(["-O2"])]),
         module("Crypto", ["Basics", "COpenSSL"], path: "Platform/Crypto"),
         module("JSON", ["Basics"], path: "Platform/JSON"),
         module("Multipart", ["Basics"], path: "Platform/Multipart"),
         module("XML", ["Basics"]),
-        // Optimized in debug builds, too, where it would be slower than the libraries.
         .target(
             name: "CFolding", path: "Sources/Platform/CFolding", cSettings: [.unsafeFlags(["-O2"])]),
         module("Checksums", ["CFolding", "CLZMA"], path: "Platform/Checksums"),
