@@ -60,7 +60,7 @@ let package = Package(
         module("Basics", ["CLinux"], path: "Platform/Basics"),
         // Optimized in debug builds, too, where it would be slower than the libraries; so is CFolding.
         .target(name: "CMD5", path: "Sources/Platform/CMD5", cSettings: [.unsafeFlags(["-O2"])]),
-        module("Crypto", ["Basics", "COpenSSL"], path: "Platform/Crypto"),
+        module("Crypto", ["Basics", "CMD5", "COpenSSL"], path: "Platform/Crypto"),
         module("JSON", ["Basics"], path: "Platform/JSON"),
         module("Multipart", ["Basics"], path: "Platform/Multipart"),
         module("XML", ["Basics"]),
@@ -303,7 +303,7 @@ let package = Package(
             ],
             path: "Tests/GatewayTesting", swiftSettings: strict),
         tests("Basics"),
-        tests("Crypto", ["Basics"]),
+        tests("Crypto", ["Basics", "CMD5"]),
         tests("JSON"),
         tests("Multipart"),
         tests("XML"),

@@ -6,7 +6,7 @@ package import StoreProtocol
 /// The digests of a body, computed while it arrives. Used by one thread at a time.
 package struct BodyDigest {
     private let checks: BodyChecks
-    private let md5 = IncrementalDigest(.md5)
+    private var md5 = RunningMD5()
     private var crc64 = CRC64()
     private var crc32 = CRC32()
     private let sha256: IncrementalDigest?
