@@ -3,13 +3,14 @@ import Dispatch
 import StoreProtocol
 import Synchronization
 
-/// Passes a body to a disk in aligned blocks, each of which is hashed on one thread and written on another, while the next one is
-/// received.
+/// Passes a body to a disk in aligned blocks, each of which is written on one thread, while others compute its MD5, together with
+/// blocks of other bodies (``MD5Stage``), and its checksums, and the next one is received.
 ///
 /// The memory does not depend on the body's size: one block that is being filled, and two in flight. Blocks are written directly if
-/// the file permits it. A full block is hashed at once, but written only when more bytes arrive; the last block, or the short end that
-/// fills none, is written by the caller, after all others are done: no direct write is in flight when the end is written through the page
-/// cache, and it begins at a page boundary, so the two never share a page. A body smaller than a block uses no other thread.
+/// the file permits it. A full block is passed to those who hash it at once, but written only when more bytes arrive; the last block, or
+/// the short end that fills none, is written by the caller, after all others are done: no direct write is in flight when the end is
+/// written through the page cache, and it begins at a page boundary, so the two never share a page. A body smaller than a block uses
+/// no other thread.
 final class BlockFlow: BodyFlow {
     private static let blocksInFlight = 2
     /// The number of blocks that a body can use at the same time: one that is being filled, and those in flight.
@@ -18,17 +19,22 @@ final class BlockFlow: BodyFlow {
     private struct Cancelled: Error {}
 
     /// The state that is shared with the threads for hashing and writing.
-    private final class Flight: @unchecked Sendable {  // The digest is the hashing queue's until it has nothing to do.
+    private final class Flight: @unchecked Sendable {  // The checksums are their queue's until it has nothing to do.
         let slots = DispatchSemaphore(value: BlockFlow.blocksInFlight)
         private let threads: BlockThreads
         /// The first error, after which nothing is hashed or written.
         private let failure = Lock<(any Error)?>(nil)
-        var digest: BodyDigest
+        /// Entered for each digest of a block that is not computed yet.
+        let hashing = DispatchGroup()
+        let md5 = BodyMD5()
+        var checksums: BodyChecksums
 
-        init(_ digest: BodyDigest, _ threads: BlockThreads) {
-            self.digest = digest
+        init(_ checksums: BodyChecksums, _ threads: BlockThreads) {
+            self.checksums = checksums
             self.threads = threads
         }
+
+        var hasFailed: Bool { failure.withLock { $0 != nil } }
 
         func check() throws {
             if let failure = failure.withLock({ $0 }) { throw failure }
@@ -49,11 +55,17 @@ final class BlockFlow: BodyFlow {
             threads.giveBack(block)
             slots.signal()
         }
+
+        func isHashed(_ block: AlignedBlock) {
+            isDone(with: block)
+            hashing.leave()
+        }
     }
 
     private let sink: (any BodySink)?
     private let threads: BlockThreads
-    private let hashing: DispatchQueue
+    /// The queue of the checksums.
+    private lazy var checksums = threads.hashingQueue()
     private let writing: DispatchQueue
     private let permit: BodyPipeline.Permit
     private let flight: Flight
@@ -70,8 +82,7 @@ final class BlockFlow: BodyFlow {
         self.sink = sink
         self.threads = threads
         self.permit = permit
-        flight = Flight(BodyDigest(checks), threads)
-        hashing = threads.hashingQueue()
+        flight = Flight(BodyChecksums(checks), threads)
         writing = threads.writingQueue()
     }
 
@@ -92,10 +103,11 @@ final class BlockFlow: BodyFlow {
 
     func finish() throws -> BodyDigest.Stored {
         flight.wait(exceptFor: last == nil ? 0 : 1)
-        if last != nil { hashing.sync {} }
+        flight.hashing.wait()
         try flight.check()
-        if let block { flight.digest.update(UnsafeRawBufferPointer(rebasing: block.bytes[..<filled])) }
-        let stored = try flight.digest.finalize()
+        var digest = BodyDigest(md5: flight.md5.value, flight.checksums)
+        if let block { digest.update(UnsafeRawBufferPointer(rebasing: block.bytes[..<filled])) }
+        let stored = try digest.finalize()
         if let last {
             try append(end: UnsafeRawBufferPointer(last.bytes))
         } else if let block {
@@ -118,10 +130,17 @@ final class BlockFlow: BodyFlow {
 
     private func hash(_ full: AlignedBlock) {
         flight.slots.wait()
-        full.enter(sink == nil ? 1 : 2)
-        hashing.async { [flight] in
-            if (try? flight.check()) != nil { flight.digest.update(UnsafeRawBufferPointer(full.bytes)) }
-            flight.isDone(with: full)
+        full.enter(sink == nil ? 2 : 3)
+        flight.hashing.enter()
+        flight.hashing.enter()
+        threads.md5.add(full, to: flight.md5) { [flight] in
+            !flight.hasFailed
+        } then: { [flight] in
+            flight.isHashed(full)
+        }
+        checksums.async { [flight] in
+            if !flight.hasFailed { flight.checksums.update(UnsafeRawBufferPointer(full.bytes)) }
+            flight.isHashed(full)
         }
         if sink != nil { last = full }
         block = nil

@@ -1,5 +1,6 @@
 import Basics
 import Dispatch
+import FoundationEssentials
 import Synchronization
 
 /// The threads that hash and write blocks, and the memory for blocks; shared by all requests.
@@ -26,7 +27,10 @@ package final class BlockThreads: Sendable {
 
     private let queues = (0..<writingThreads).map { DispatchQueue(label: "store.writing.\($0)") }
     /// Runs on as many threads as there are cores.
-    private let hashing = DispatchQueue(label: "store.hashing", attributes: .concurrent)
+    private let hashing: DispatchQueue
+    /// Uses at most half of the cores, since the others have to receive and write as much: more threads would only make its groups
+    /// smaller.
+    let md5: MD5Stage
     private let turn = Atomic(0)
     private let spares = Lock<[AlignedBlock]>([])
     private let held: Lock<HeldBlocks>
@@ -38,6 +42,8 @@ package final class BlockThreads: Sendable {
         let blocks = Int(max(memory / Int64(AlignedBlock.size), 1))
         held = Lock(HeldBlocks(limit: blocks))
         documentLimit = max(1, blocks / 2)
+        hashing = DispatchQueue(label: "store.hashing", attributes: .concurrent)
+        md5 = MD5Stage(on: hashing, threads: max(1, ProcessInfo.processInfo.activeProcessorCount / 2))
     }
 
     /// Reserves blocks for a body, as many as it can use at the same time. There is no waiting for them, since their holders may be
@@ -67,7 +73,7 @@ package final class BlockThreads: Sendable {
         return Share(self, blocks: blocks, of: owner)
     }
 
-    /// Returns a serial queue for hashing; each request has its own.
+    /// Returns a serial queue for checksums; each request has its own.
     func hashingQueue() -> DispatchQueue {
         DispatchQueue(label: "store.hashing.body", target: hashing)
     }

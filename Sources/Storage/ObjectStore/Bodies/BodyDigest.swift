@@ -5,39 +5,34 @@ package import StoreProtocol
 
 /// The digests of a body, computed while it arrives. Used by one thread at a time.
 package struct BodyDigest {
-    private let checks: BodyChecks
-    private var md5 = RunningMD5()
-    private var crc64 = CRC64()
-    private var crc32 = CRC32()
-    private let sha256: IncrementalDigest?
-    private var checksum: RunningChecksum?
-    private(set) var count: Int64 = 0
+    private var md5: RunningMD5
+    private var checksums: BodyChecksums
 
     package init(_ checks: BodyChecks) {
-        self.checks = checks
-        // A hash and a checksum with the same function are computed once.
-        sha256 = checks.sha256 == nil || checks.algorithm == .sha256 ? nil : IncrementalDigest(.sha256)
-        checksum = checks.algorithm.flatMap { $0 == .crc32 ? nil : RunningChecksum($0) }
+        self.init(md5: RunningMD5(), BodyChecksums(checks))
+    }
+
+    /// - Parameter md5: that of the same bytes as the checksums.
+    init(md5: RunningMD5, _ checksums: BodyChecksums) {
+        self.md5 = md5
+        self.checksums = checksums
     }
 
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         md5.update(bytes)
-        crc64.update(bytes)
-        crc32.update(bytes)
-        sha256?.update(bytes)
-        checksum?.update(bytes)
-        count += Int64(bytes.count)
+        checksums.update(bytes)
     }
 
     /// Returns the digests of all bytes. May be called once.
     ///
     /// - Throws: if they differ from those in the request.
     package func finalize() throws(ObjectStoreError) -> Stored {
-        let computed =
-            checks.algorithm == .crc32 ? Checksum(.crc32, crc32.value.bigEndianBytes) : checksum?.finalize()
+        let checks = checksums.checks
+        let computed = checksums.finalize()
         let stored = Stored(
-            size: count, md5: md5.finalize(), crc64: crc64.value, crc32: crc32.value, checksum: computed)
-        if let expected = checks.sha256, expected != sha256?.finalize() ?? computed?.bytes {
+            size: checksums.count, md5: md5.finalize(), crc64: checksums.crc64.value, crc32: checksums.crc32.value,
+            checksum: computed)
+        if let expected = checks.sha256, expected != checksums.sha256?.finalize() ?? computed?.bytes {
             throw .sha256Mismatch
         }
         if let expected = checks.contentMD5, expected != stored.md5 {
@@ -57,6 +52,36 @@ package struct BodyDigest {
         let checksum: Checksum?
 
         var content: FileContent { FileContent(size: size, crc64: crc64) }
+    }
+}
+
+/// The digests of a body without its MD5. Used by one thread at a time.
+struct BodyChecksums {
+    fileprivate let checks: BodyChecks
+    fileprivate private(set) var crc64 = CRC64()
+    fileprivate private(set) var crc32 = CRC32()
+    fileprivate let sha256: IncrementalDigest?
+    private var checksum: RunningChecksum?
+    fileprivate private(set) var count: Int64 = 0
+
+    init(_ checks: BodyChecks) {
+        self.checks = checks
+        // A hash and a checksum with the same function are computed once.
+        sha256 = checks.sha256 == nil || checks.algorithm == .sha256 ? nil : IncrementalDigest(.sha256)
+        checksum = checks.algorithm.flatMap { $0 == .crc32 ? nil : RunningChecksum($0) }
+    }
+
+    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        crc64.update(bytes)
+        crc32.update(bytes)
+        sha256?.update(bytes)
+        checksum?.update(bytes)
+        count += Int64(bytes.count)
+    }
+
+    /// Returns the checksum that the request asks for. May be called once.
+    fileprivate func finalize() -> Checksum? {
+        checks.algorithm == .crc32 ? Checksum(.crc32, crc32.value.bigEndianBytes) : checksum?.finalize()
     }
 }
 
