@@ -6,9 +6,9 @@
 //   TRANSPOSED        the function that loads a block of each message of a vector
 //   REGISTER          the constraint for registers of this type
 //   ROTATED           the rotation of each word to the left
-//   F_EARLY, F_LATE   the function F of the words b, c and d as a sum, of which the first part does not depend on b; also G, H, I
+//   EARLY, LATE       the function of a round of the words b, c and d as a sum, of which the first part does not depend on b
 
-TARGET static void KERNEL(struct lane *lanes, size_t blocks) {
+TARGET static void KERNEL(const struct lane *lanes, size_t blocks) {
     WORDS a[VECTORS], b[VECTORS], c[VECTORS], d[VECTORS];
     uint32_t words[4][VECTORS * LANES];
     for (int lane = 0; lane < VECTORS * LANES; lane++)
@@ -31,9 +31,9 @@ TARGET static void KERNEL(struct lane *lanes, size_t blocks) {
         // order, in which more additions wait for b.
 #define STEP(FUNCTION, a, b, c, d, word, bits, constant) \
     for (int v = 0; v < VECTORS; v++) { \
-        WORDS sum = a[v] + (block[v][word] + constant) + FUNCTION##_EARLY(c[v], d[v]); \
+        WORDS sum = a[v] + (block[v][word] + constant) + EARLY(FUNCTION, c[v], d[v]); \
         __asm__("" : "+" REGISTER(sum)); \
-        sum += FUNCTION##_LATE(b[v], c[v], d[v]); \
+        sum += LATE(FUNCTION, b[v], c[v], d[v]); \
         a[v] = b[v] + ROTATED(sum, bits); \
     }
         STEPS(STEP)

@@ -1,68 +1,105 @@
-// The steps of RFC 1321, section 3.4, in order: the function of the round, the words of the state, the place of the word of the
-// block, the bits of the rotation, and the constant, which is the integer part of 2^32 × |sin(number of the step)|.
+// The steps of RFC 1321, section 3.4: the function of the round, the words of the state, the place of the word of the block, the
+// bits of the rotation, and the constant, which is the integer part of 2^32 × |sin(number of the step, from 1)|.
+
+#define STEP0(STEP) STEP(F, a, b, c, d, 0, 7, 0xd76aa478u)
+#define STEP1(STEP) STEP(F, d, a, b, c, 1, 12, 0xe8c7b756u)
+#define STEP2(STEP) STEP(F, c, d, a, b, 2, 17, 0x242070dbu)
+#define STEP3(STEP) STEP(F, b, c, d, a, 3, 22, 0xc1bdceeeu)
+#define STEP4(STEP) STEP(F, a, b, c, d, 4, 7, 0xf57c0fafu)
+#define STEP5(STEP) STEP(F, d, a, b, c, 5, 12, 0x4787c62au)
+#define STEP6(STEP) STEP(F, c, d, a, b, 6, 17, 0xa8304613u)
+#define STEP7(STEP) STEP(F, b, c, d, a, 7, 22, 0xfd469501u)
+#define STEP8(STEP) STEP(F, a, b, c, d, 8, 7, 0x698098d8u)
+#define STEP9(STEP) STEP(F, d, a, b, c, 9, 12, 0x8b44f7afu)
+#define STEP10(STEP) STEP(F, c, d, a, b, 10, 17, 0xffff5bb1u)
+#define STEP11(STEP) STEP(F, b, c, d, a, 11, 22, 0x895cd7beu)
+#define STEP12(STEP) STEP(F, a, b, c, d, 12, 7, 0x6b901122u)
+#define STEP13(STEP) STEP(F, d, a, b, c, 13, 12, 0xfd987193u)
+#define STEP14(STEP) STEP(F, c, d, a, b, 14, 17, 0xa679438eu)
+#define STEP15(STEP) STEP(F, b, c, d, a, 15, 22, 0x49b40821u)
+#define STEP16(STEP) STEP(G, a, b, c, d, 1, 5, 0xf61e2562u)
+#define STEP17(STEP) STEP(G, d, a, b, c, 6, 9, 0xc040b340u)
+#define STEP18(STEP) STEP(G, c, d, a, b, 11, 14, 0x265e5a51u)
+#define STEP19(STEP) STEP(G, b, c, d, a, 0, 20, 0xe9b6c7aau)
+#define STEP20(STEP) STEP(G, a, b, c, d, 5, 5, 0xd62f105du)
+#define STEP21(STEP) STEP(G, d, a, b, c, 10, 9, 0x02441453u)
+#define STEP22(STEP) STEP(G, c, d, a, b, 15, 14, 0xd8a1e681u)
+#define STEP23(STEP) STEP(G, b, c, d, a, 4, 20, 0xe7d3fbc8u)
+#define STEP24(STEP) STEP(G, a, b, c, d, 9, 5, 0x21e1cde6u)
+#define STEP25(STEP) STEP(G, d, a, b, c, 14, 9, 0xc33707d6u)
+#define STEP26(STEP) STEP(G, c, d, a, b, 3, 14, 0xf4d50d87u)
+#define STEP27(STEP) STEP(G, b, c, d, a, 8, 20, 0x455a14edu)
+#define STEP28(STEP) STEP(G, a, b, c, d, 13, 5, 0xa9e3e905u)
+#define STEP29(STEP) STEP(G, d, a, b, c, 2, 9, 0xfcefa3f8u)
+#define STEP30(STEP) STEP(G, c, d, a, b, 7, 14, 0x676f02d9u)
+#define STEP31(STEP) STEP(G, b, c, d, a, 12, 20, 0x8d2a4c8au)
+#define STEP32(STEP) STEP(H, a, b, c, d, 5, 4, 0xfffa3942u)
+#define STEP33(STEP) STEP(H, d, a, b, c, 8, 11, 0x8771f681u)
+#define STEP34(STEP) STEP(H, c, d, a, b, 11, 16, 0x6d9d6122u)
+#define STEP35(STEP) STEP(H, b, c, d, a, 14, 23, 0xfde5380cu)
+#define STEP36(STEP) STEP(H, a, b, c, d, 1, 4, 0xa4beea44u)
+#define STEP37(STEP) STEP(H, d, a, b, c, 4, 11, 0x4bdecfa9u)
+#define STEP38(STEP) STEP(H, c, d, a, b, 7, 16, 0xf6bb4b60u)
+#define STEP39(STEP) STEP(H, b, c, d, a, 10, 23, 0xbebfbc70u)
+#define STEP40(STEP) STEP(H, a, b, c, d, 13, 4, 0x289b7ec6u)
+#define STEP41(STEP) STEP(H, d, a, b, c, 0, 11, 0xeaa127fau)
+#define STEP42(STEP) STEP(H, c, d, a, b, 3, 16, 0xd4ef3085u)
+#define STEP43(STEP) STEP(H, b, c, d, a, 6, 23, 0x04881d05u)
+#define STEP44(STEP) STEP(H, a, b, c, d, 9, 4, 0xd9d4d039u)
+#define STEP45(STEP) STEP(H, d, a, b, c, 12, 11, 0xe6db99e5u)
+#define STEP46(STEP) STEP(H, c, d, a, b, 15, 16, 0x1fa27cf8u)
+#define STEP47(STEP) STEP(H, b, c, d, a, 2, 23, 0xc4ac5665u)
+#define STEP48(STEP) STEP(I, a, b, c, d, 0, 6, 0xf4292244u)
+#define STEP49(STEP) STEP(I, d, a, b, c, 7, 10, 0x432aff97u)
+#define STEP50(STEP) STEP(I, c, d, a, b, 14, 15, 0xab9423a7u)
+#define STEP51(STEP) STEP(I, b, c, d, a, 5, 21, 0xfc93a039u)
+#define STEP52(STEP) STEP(I, a, b, c, d, 12, 6, 0x655b59c3u)
+#define STEP53(STEP) STEP(I, d, a, b, c, 3, 10, 0x8f0ccc92u)
+#define STEP54(STEP) STEP(I, c, d, a, b, 10, 15, 0xffeff47du)
+#define STEP55(STEP) STEP(I, b, c, d, a, 1, 21, 0x85845dd1u)
+#define STEP56(STEP) STEP(I, a, b, c, d, 8, 6, 0x6fa87e4fu)
+#define STEP57(STEP) STEP(I, d, a, b, c, 15, 10, 0xfe2ce6e0u)
+#define STEP58(STEP) STEP(I, c, d, a, b, 6, 15, 0xa3014314u)
+#define STEP59(STEP) STEP(I, b, c, d, a, 13, 21, 0x4e0811a1u)
+#define STEP60(STEP) STEP(I, a, b, c, d, 4, 6, 0xf7537e82u)
+#define STEP61(STEP) STEP(I, d, a, b, c, 11, 10, 0xbd3af235u)
+#define STEP62(STEP) STEP(I, c, d, a, b, 2, 15, 0x2ad7d2bbu)
+#define STEP63(STEP) STEP(I, b, c, d, a, 9, 21, 0xeb86d391u)
 
 #define STEPS(STEP) \
-    STEP(F, a, b, c, d, 0, 7, 0xd76aa478u) \
-    STEP(F, d, a, b, c, 1, 12, 0xe8c7b756u) \
-    STEP(F, c, d, a, b, 2, 17, 0x242070dbu) \
-    STEP(F, b, c, d, a, 3, 22, 0xc1bdceeeu) \
-    STEP(F, a, b, c, d, 4, 7, 0xf57c0fafu) \
-    STEP(F, d, a, b, c, 5, 12, 0x4787c62au) \
-    STEP(F, c, d, a, b, 6, 17, 0xa8304613u) \
-    STEP(F, b, c, d, a, 7, 22, 0xfd469501u) \
-    STEP(F, a, b, c, d, 8, 7, 0x698098d8u) \
-    STEP(F, d, a, b, c, 9, 12, 0x8b44f7afu) \
-    STEP(F, c, d, a, b, 10, 17, 0xffff5bb1u) \
-    STEP(F, b, c, d, a, 11, 22, 0x895cd7beu) \
-    STEP(F, a, b, c, d, 12, 7, 0x6b901122u) \
-    STEP(F, d, a, b, c, 13, 12, 0xfd987193u) \
-    STEP(F, c, d, a, b, 14, 17, 0xa679438eu) \
-    STEP(F, b, c, d, a, 15, 22, 0x49b40821u) \
-    STEP(G, a, b, c, d, 1, 5, 0xf61e2562u) \
-    STEP(G, d, a, b, c, 6, 9, 0xc040b340u) \
-    STEP(G, c, d, a, b, 11, 14, 0x265e5a51u) \
-    STEP(G, b, c, d, a, 0, 20, 0xe9b6c7aau) \
-    STEP(G, a, b, c, d, 5, 5, 0xd62f105du) \
-    STEP(G, d, a, b, c, 10, 9, 0x02441453u) \
-    STEP(G, c, d, a, b, 15, 14, 0xd8a1e681u) \
-    STEP(G, b, c, d, a, 4, 20, 0xe7d3fbc8u) \
-    STEP(G, a, b, c, d, 9, 5, 0x21e1cde6u) \
-    STEP(G, d, a, b, c, 14, 9, 0xc33707d6u) \
-    STEP(G, c, d, a, b, 3, 14, 0xf4d50d87u) \
-    STEP(G, b, c, d, a, 8, 20, 0x455a14edu) \
-    STEP(G, a, b, c, d, 13, 5, 0xa9e3e905u) \
-    STEP(G, d, a, b, c, 2, 9, 0xfcefa3f8u) \
-    STEP(G, c, d, a, b, 7, 14, 0x676f02d9u) \
-    STEP(G, b, c, d, a, 12, 20, 0x8d2a4c8au) \
-    STEP(H, a, b, c, d, 5, 4, 0xfffa3942u) \
-    STEP(H, d, a, b, c, 8, 11, 0x8771f681u) \
-    STEP(H, c, d, a, b, 11, 16, 0x6d9d6122u) \
-    STEP(H, b, c, d, a, 14, 23, 0xfde5380cu) \
-    STEP(H, a, b, c, d, 1, 4, 0xa4beea44u) \
-    STEP(H, d, a, b, c, 4, 11, 0x4bdecfa9u) \
-    STEP(H, c, d, a, b, 7, 16, 0xf6bb4b60u) \
-    STEP(H, b, c, d, a, 10, 23, 0xbebfbc70u) \
-    STEP(H, a, b, c, d, 13, 4, 0x289b7ec6u) \
-    STEP(H, d, a, b, c, 0, 11, 0xeaa127fau) \
-    STEP(H, c, d, a, b, 3, 16, 0xd4ef3085u) \
-    STEP(H, b, c, d, a, 6, 23, 0x04881d05u) \
-    STEP(H, a, b, c, d, 9, 4, 0xd9d4d039u) \
-    STEP(H, d, a, b, c, 12, 11, 0xe6db99e5u) \
-    STEP(H, c, d, a, b, 15, 16, 0x1fa27cf8u) \
-    STEP(H, b, c, d, a, 2, 23, 0xc4ac5665u) \
-    STEP(I, a, b, c, d, 0, 6, 0xf4292244u) \
-    STEP(I, d, a, b, c, 7, 10, 0x432aff97u) \
-    STEP(I, c, d, a, b, 14, 15, 0xab9423a7u) \
-    STEP(I, b, c, d, a, 5, 21, 0xfc93a039u) \
-    STEP(I, a, b, c, d, 12, 6, 0x655b59c3u) \
-    STEP(I, d, a, b, c, 3, 10, 0x8f0ccc92u) \
-    STEP(I, c, d, a, b, 10, 15, 0xffeff47du) \
-    STEP(I, b, c, d, a, 1, 21, 0x85845dd1u) \
-    STEP(I, a, b, c, d, 8, 6, 0x6fa87e4fu) \
-    STEP(I, d, a, b, c, 15, 10, 0xfe2ce6e0u) \
-    STEP(I, c, d, a, b, 6, 15, 0xa3014314u) \
-    STEP(I, b, c, d, a, 13, 21, 0x4e0811a1u) \
-    STEP(I, a, b, c, d, 4, 6, 0xf7537e82u) \
-    STEP(I, d, a, b, c, 11, 10, 0xbd3af235u) \
-    STEP(I, c, d, a, b, 2, 15, 0x2ad7d2bbu) \
-    STEP(I, b, c, d, a, 9, 21, 0xeb86d391u)
+    STEP0(STEP) STEP1(STEP) STEP2(STEP) STEP3(STEP) STEP4(STEP) STEP5(STEP) STEP6(STEP) STEP7(STEP) \
+    STEP8(STEP) STEP9(STEP) STEP10(STEP) STEP11(STEP) STEP12(STEP) STEP13(STEP) STEP14(STEP) STEP15(STEP) \
+    STEP16(STEP) STEP17(STEP) STEP18(STEP) STEP19(STEP) STEP20(STEP) STEP21(STEP) STEP22(STEP) STEP23(STEP) \
+    STEP24(STEP) STEP25(STEP) STEP26(STEP) STEP27(STEP) STEP28(STEP) STEP29(STEP) STEP30(STEP) STEP31(STEP) \
+    STEP32(STEP) STEP33(STEP) STEP34(STEP) STEP35(STEP) STEP36(STEP) STEP37(STEP) STEP38(STEP) STEP39(STEP) \
+    STEP40(STEP) STEP41(STEP) STEP42(STEP) STEP43(STEP) STEP44(STEP) STEP45(STEP) STEP46(STEP) STEP47(STEP) \
+    STEP48(STEP) STEP49(STEP) STEP50(STEP) STEP51(STEP) STEP52(STEP) STEP53(STEP) STEP54(STEP) STEP55(STEP) \
+    STEP56(STEP) STEP57(STEP) STEP58(STEP) STEP59(STEP) STEP60(STEP) STEP61(STEP) STEP62(STEP) STEP63(STEP)
+
+// The first half of the steps for a block, each before two steps for another block.
+#define FIRST_HALF(SLOW, FAST) \
+    STEP0(SLOW) STEP0(FAST) STEP1(FAST) STEP1(SLOW) STEP2(FAST) STEP3(FAST) STEP2(SLOW) STEP4(FAST) STEP5(FAST) \
+    STEP3(SLOW) STEP6(FAST) STEP7(FAST) STEP4(SLOW) STEP8(FAST) STEP9(FAST) STEP5(SLOW) STEP10(FAST) STEP11(FAST) \
+    STEP6(SLOW) STEP12(FAST) STEP13(FAST) STEP7(SLOW) STEP14(FAST) STEP15(FAST) STEP8(SLOW) STEP16(FAST) STEP17(FAST) \
+    STEP9(SLOW) STEP18(FAST) STEP19(FAST) STEP10(SLOW) STEP20(FAST) STEP21(FAST) STEP11(SLOW) STEP22(FAST) STEP23(FAST) \
+    STEP12(SLOW) STEP24(FAST) STEP25(FAST) STEP13(SLOW) STEP26(FAST) STEP27(FAST) STEP14(SLOW) STEP28(FAST) STEP29(FAST) \
+    STEP15(SLOW) STEP30(FAST) STEP31(FAST) STEP16(SLOW) STEP32(FAST) STEP33(FAST) STEP17(SLOW) STEP34(FAST) STEP35(FAST) \
+    STEP18(SLOW) STEP36(FAST) STEP37(FAST) STEP19(SLOW) STEP38(FAST) STEP39(FAST) STEP20(SLOW) STEP40(FAST) STEP41(FAST) \
+    STEP21(SLOW) STEP42(FAST) STEP43(FAST) STEP22(SLOW) STEP44(FAST) STEP45(FAST) STEP23(SLOW) STEP46(FAST) STEP47(FAST) \
+    STEP24(SLOW) STEP48(FAST) STEP49(FAST) STEP25(SLOW) STEP50(FAST) STEP51(FAST) STEP26(SLOW) STEP52(FAST) STEP53(FAST) \
+    STEP27(SLOW) STEP54(FAST) STEP55(FAST) STEP28(SLOW) STEP56(FAST) STEP57(FAST) STEP29(SLOW) STEP58(FAST) STEP59(FAST) \
+    STEP30(SLOW) STEP60(FAST) STEP61(FAST) STEP31(SLOW) STEP62(FAST) STEP63(FAST)
+
+// The second half, each before two steps for a third block.
+#define SECOND_HALF(SLOW, FAST) \
+    STEP32(SLOW) STEP0(FAST) STEP1(FAST) STEP33(SLOW) STEP2(FAST) STEP3(FAST) STEP34(SLOW) STEP4(FAST) STEP5(FAST) \
+    STEP35(SLOW) STEP6(FAST) STEP7(FAST) STEP36(SLOW) STEP8(FAST) STEP9(FAST) STEP37(SLOW) STEP10(FAST) STEP11(FAST) \
+    STEP38(SLOW) STEP12(FAST) STEP13(FAST) STEP39(SLOW) STEP14(FAST) STEP15(FAST) STEP40(SLOW) STEP16(FAST) STEP17(FAST) \
+    STEP41(SLOW) STEP18(FAST) STEP19(FAST) STEP42(SLOW) STEP20(FAST) STEP21(FAST) STEP43(SLOW) STEP22(FAST) STEP23(FAST) \
+    STEP44(SLOW) STEP24(FAST) STEP25(FAST) STEP45(SLOW) STEP26(FAST) STEP27(FAST) STEP46(SLOW) STEP28(FAST) STEP29(FAST) \
+    STEP47(SLOW) STEP30(FAST) STEP31(FAST) STEP48(SLOW) STEP32(FAST) STEP33(FAST) STEP49(SLOW) STEP34(FAST) STEP35(FAST) \
+    STEP50(SLOW) STEP36(FAST) STEP37(FAST) STEP51(SLOW) STEP38(FAST) STEP39(FAST) STEP52(SLOW) STEP40(FAST) STEP41(FAST) \
+    STEP53(SLOW) STEP42(FAST) STEP43(FAST) STEP54(SLOW) STEP44(FAST) STEP45(FAST) STEP55(SLOW) STEP46(FAST) STEP47(FAST) \
+    STEP56(SLOW) STEP48(FAST) STEP49(FAST) STEP57(SLOW) STEP50(FAST) STEP51(FAST) STEP58(SLOW) STEP52(FAST) STEP53(FAST) \
+    STEP59(SLOW) STEP54(FAST) STEP55(FAST) STEP60(SLOW) STEP56(FAST) STEP57(FAST) STEP61(SLOW) STEP58(FAST) STEP59(FAST) \
+    STEP62(SLOW) STEP60(FAST) STEP61(FAST) STEP63(SLOW) STEP62(FAST) STEP63(FAST)
