@@ -142,6 +142,22 @@ def parts_on_both_cores(binary: str, stubs, data: bytes) -> None:
         figure("object_store.both_cores.put_parts.4", four, "MB/s", "MD5 of the same bytes, one core", md5s)
 
 
+def parts_compared(binary: str, base: str, stubs, data: bytes) -> None:
+    """Measures parts on one connection and on four, compared with another build that runs on the same core in turns."""
+    with gateway(binary) as ours, gateway(base) as theirs, on_cores({CLIENT_CORE}):
+        sides = [(each.process.pid, Parts(signed_in(each, stubs)[1].uploader(), data)) for each in (ours, theirs)]
+        for name, count, sending in (("part", 1, Parts.send), (f"parts.{PARALLEL}", PARALLEL, Parts.send_parallel)):
+            size = count * PART_SIZE
+            rates, cpu = ([], []), ([], [])
+            for _ in range(2 * ROUNDS):
+                for side, (pid, parts) in enumerate(sides):
+                    before = cpu_seconds(pid)
+                    rates[side].append(rate(size, lambda sending=sending, parts=parts: sending(parts)))
+                    cpu[side].append((cpu_seconds(pid) - before) / (size / 1e9))
+            figure(f"object_store.compared.put_{name}", rates[0], "MB/s", "the other build", rates[1])
+            figure(f"object_store.compared.put_{name}.cpu", cpu[0], "s/GB", "the other build", cpu[1])
+
+
 def small_objects(binary: str, stubs, name: str, delay: int) -> None:
     """Measures whole objects of 64 KiB with distinct keys, over 32 connections and over one."""
     data = os.urandom(SMALL)
@@ -269,9 +285,12 @@ def completions(binary: str, stubs, data: bytes) -> None:
             figure(f"object_store.complete_{name}_5GiB", large, "ms", "10 MiB", small)
 
 
-def main(binary: str, part: str = "") -> None:
-    """Measures all figures; `requests` as the part: only the cost of small requests."""
+def main(binary: str, part: str = "", base: str = "") -> None:
+    """Measures all figures; `requests` as the part: only the cost of small requests; `parts`: parts, compared with the build `base`."""
     stubs = stubs_module.load(ROOT / "protos", Path(tempfile.mkdtemp()))
+    if part == "parts":
+        parts_compared(binary, base, stubs, os.urandom(PART_SIZE))
+        return
     small_requests(binary, stubs)
     if part == "requests":
         return
