@@ -124,9 +124,8 @@ let package = Package(
         module(
             "S3Engine",
             [
-                "Basics", "Checksums", "Crypto", "Database", "HTTPClient", "HTTPTypes", "JSON", "ObjectStore",
-                "Settings",
-                "StoreClient", "StoreProtocol", "XML",
+                "Basics", "Checksums", "Crypto", "Database", "HTTPClient", "JSON", "ObjectStore", "Settings",
+                "StoreClient", "StoreProtocol",
             ], path: "Storage/S3Engine"),
         module(
             "Accounts",

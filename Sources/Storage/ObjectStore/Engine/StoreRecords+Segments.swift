@@ -44,7 +44,7 @@ extension StoreRecords {
         try connection.first("SELECT layout_id FROM store_files WHERE file_id = $1", fileID) { $0.text("layout_id") }
     }
 
-    /// Whether the files are kept in segments; `nil` if there is none.
+    /// Whether the files are kept in segments; `nil` without files.
     ///
     /// A store has one engine, so one file of each kind tells.
     func keepsSegments() throws -> Bool? {

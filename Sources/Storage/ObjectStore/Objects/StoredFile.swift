@@ -21,7 +21,7 @@ package struct StoredFile: Sendable, Equatable {
         try StoreRecords(connection).countStoredFiles()
     }
 
-    /// Whether the files are kept in segments of a bucket; `nil` if there is none.
+    /// Whether the files are kept in segments of a bucket; `nil` without files.
     package static func areSegmented(in connection: ReadConnection) throws -> Bool? {
         try StoreRecords(connection).keepsSegments()
     }
