@@ -27,7 +27,7 @@ struct ServeCommand: Command {
                 isRequired: true),
             .flag(
                 "--take-over", \.options.takesOver,
-                "Take the prefix of objects.bucket over from a gateway that has ended without a stop"),
+                "Use the prefix of objects.bucket although a gateway elsewhere that does not renew it has it"),
         ] + ServeOptions.configurationParameters.map { $0.at(\.options) }
     }
 
