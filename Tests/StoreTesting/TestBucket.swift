@@ -79,14 +79,14 @@ package final class TestBucket: CredentialSource {
     ///
     /// - Parameter spoolFolder: exists.
     package static func makeEngine(
-        spoolFolder: String, _ configure: (inout S3EngineConfiguration) -> Void = { _ in }
+        spoolFolder: String, _ report: BucketReport = BucketReport(honorsConditions: true, hasMD5ETags: true),
+        _ configure: (inout S3EngineConfiguration) -> Void = { _ in }
     ) throws -> S3Engine {
         let bucket = try TestBucket()
         var configuration = try bucket.configuration()
         configure(&configuration)
         let engine = S3Engine(
-            configuration, BucketReport(honorsConditions: true, hasMD5ETags: true), credentials: bucket,
-            owner: nil, spoolFolder: spoolFolder, clock: SystemClock())
+            configuration, report, credentials: bucket, owner: nil, spoolFolder: spoolFolder, clock: SystemClock())
         made.withLock { $0[ObjectIdentifier(engine)] = Reference(bucket: bucket) }
         return engine
     }

@@ -72,7 +72,7 @@ package struct S3EngineConfiguration: Sendable {
     package var encryption: S3Properties.Encryption?
     package var limits = Limits()
     package var spool = Spool()
-    /// The time between the commit of a removal and the removal from the bucket.
+    /// The longest time for which the removal of bytes waits for the end of downloads that read them.
     package var removalDelay = Duration.hours(1)
 
     /// - Parameter prefix: see the property.

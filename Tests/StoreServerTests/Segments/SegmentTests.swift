@@ -74,6 +74,23 @@ import Testing
         #expect(try keys().isEmpty)
     }
 
+    /// A bucket whose ETags are no MD5 compares that of the request, and one without DeleteObjects removes one key at a time.
+    @Test func otherBucketsKeepAndRemoveBytes() throws {
+        let report = BucketReport(honorsConditions: false, hasMD5ETags: false, removesMany: false)
+        let engine = try TestBucket.makeEngine(spoolFolder: folder.path, report)
+        let store = try TestStore(inMemory: true, engine: engine)
+        let body = content(400_000)
+        for seed in 1...3 {
+            #expect(try store.client(uploadID: "upload-\(seed)").put(body).status == 200)
+            #expect(try store.client(uploadID: "upload-\(seed)").get() == body)
+        }
+        for seed in 1...2 {
+            let claims = store.claims(uploadID: "upload-\(seed)")
+            try store.store.delete(WritePermit(claims: claims, policy: store.policy))
+        }
+        #expect(try store.files().count == 1)
+    }
+
     @Test func spaceOfSlowBodiesIsLimited() throws {
         #expect(throws: StorageFailure.self) { try put(content(3 << 20), declared: nil) }
         #expect(try keys().isEmpty)

@@ -36,10 +36,10 @@ package struct BucketReport: Sendable, Hashable {
     init() {}
 
     /// Makes the report of a bucket without findings.
-    package init(honorsConditions: Bool, hasMD5ETags: Bool) {
+    package init(honorsConditions: Bool, hasMD5ETags: Bool, removesMany: Bool = true) {
         self.honorsConditions = honorsConditions
         self.hasMD5ETags = hasMD5ETags
-        removesMany = true
+        self.removesMany = removesMany
     }
 
     /// Whether the gateway must not use the bucket.

@@ -27,7 +27,13 @@ struct SegmentBucket: Sendable {
     /// - Parameter keys: at most ``S3Client/maximumDeletions``.
     /// - Returns: the keys that were not removed.
     func remove(_ keys: [String]) throws -> Set<String> {
-        try Self.call { [control] in Set(try await control.delete(keys).map(\.key)) }
+        guard report.removesMany else {
+            return try Self.call { [control] in
+                for key in keys { try await control.delete(key) }
+                return []
+            }
+        }
+        return try Self.call { [control] in Set(try await control.delete(keys).map(\.key)) }
     }
 
     func hasFacts(of fileID: String) throws -> Bool {
