@@ -43,7 +43,7 @@ import Testing
         var md5 = RunningMD5()
         Array(text.utf8).withUnsafeBytes { md5.update($0) }
         #expect(Hex.lower(md5.finalize()) == expected)
-        // As often as wanted, and before more.
+        // A digest can be taken several times, and before further bytes.
         #expect(Hex.lower(md5.finalize()) == expected)
         Array("more".utf8).withUnsafeBytes { md5.update($0) }
         #expect(md5.finalize() == Digest.md5(Array((text + "more").utf8)))

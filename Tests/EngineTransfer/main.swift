@@ -142,7 +142,7 @@ func ownPrefix(_ configuration: S3EngineConfiguration, _ store: S3Client) async 
             print("second: \(conflict)")
         }
     }
-    // More than are recognized as this process's own, so each has to be stored.
+    // The owner recognizes fewer renewals as its own, so each of these has to be stored.
     for _ in 0..<20 { try check(await first.confirm(), "renewal") }
     try check(await first.release(), "release")
     let third = try await take("third", configuration, store)

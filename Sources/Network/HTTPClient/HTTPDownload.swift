@@ -1,6 +1,6 @@
 package import HTTPTypes
 
-/// A response whose body its caller takes in pieces. The server waits until the next one is taken.
+/// A response whose body its caller reads in pieces. The server waits until the next one is read.
 package final class HTTPDownload: Sendable {
     package let status: Int
     package let fields: HTTPFields

@@ -139,7 +139,7 @@ import Testing
         _ = try store.database.writeBlocking { try $0.execute("UPDATE store_segments SET crc64 = crc64 + 1") }
         let bytes = try store.store.open(object)
         #expect(throws: StorageFailure.unreadable(errno: 5)) { try rest(of: bytes, from: 0) }
-        // Of some of the bytes there is no checksum.
+        // There is no checksum of some of the bytes.
         #expect(try rest(of: bytes, from: 1) == Array(body[1...]))
     }
 

@@ -104,7 +104,7 @@ final class MD5Stage: Sendable {
             let group = state.takeGroup(of: groupSize)
             return (group, state.startsThread(ofAtMost: maximumThreads))
         }
-        // More were ready than fit into a group.
+        // There may be more bodies than fit into a group.
         if isStarted { hashNext() }
         hash(group.filter { $0.wait.isNeeded() })
         for (_, wait) in group { wait.isDone() }

@@ -1,5 +1,6 @@
 import Basics
 import Dispatch
+import Glibc
 import HTTPClient
 import ObjectStore
 import StoreClient
@@ -75,11 +76,36 @@ final class RetryBudget: Sendable {
         self.policy = policy
     }
 
+    /// Repeats a request as long as its failures are transient.
+    ///
+    /// - Parameter pause: waits before the next attempt, and returns whether there is one.
+    /// - Throws: the last failure, as `StorageFailure`.
+    func repeating<T>(
+        pause: (Duration) -> Bool = { delay in
+            usleep(UInt32(delay / .microseconds(1)))
+            return true
+        },
+        _ attempt: () throws -> T
+    ) throws -> T {
+        var failures = 0
+        let first = ContinuousClock.now
+        while true {
+            do {
+                return try attempt()
+            } catch {
+                failures += 1
+                guard let delay = delay(after: error, failures: failures, since: first), pause(delay) else {
+                    throw StorageFailure(ofEngine: error)
+                }
+            }
+        }
+    }
+
     /// Returns the wait before a request is repeated.
     ///
     /// - Parameter failures: the number of failures so far, at least 1.
     /// - Returns: `nil` = it is not repeated.
-    func delay(after error: any Error, failures: Int, since first: ContinuousClock.Instant) -> Duration? {
+    private func delay(after error: any Error, failures: Int, since first: ContinuousClock.Instant) -> Duration? {
         guard StorageFailure.isTransient(error) else { return nil }
         let elapsed = ContinuousClock.now - first
         guard

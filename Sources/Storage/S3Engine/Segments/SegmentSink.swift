@@ -61,18 +61,10 @@ final class SegmentSink: BodySink, @unchecked Sendable {  // `body` is used by o
 
     func finish(md5: [UInt8]) throws {
         if case .streamed(let upload) = body { return try complete(upload, md5) }
-        var failures = 0
-        let first = ContinuousClock.now
-        while true {
-            do {
-                return try send(md5)
-            } catch {
-                failures += 1
-                guard !sending.withLock({ $0.isCancelled }),
-                    let delay = bucket.budget.delay(after: error, failures: failures, since: first),
-                    ended.wait(timeout: .now() + delay / .seconds(1)) == .timedOut
-                else { throw StorageFailure(ofEngine: error) }
-            }
+        try bucket.budget.repeating { delay in
+            !sending.withLock { $0.isCancelled } && ended.wait(timeout: .now() + delay / .seconds(1)) == .timedOut
+        } _: {
+            try send(md5)
         }
     }
 

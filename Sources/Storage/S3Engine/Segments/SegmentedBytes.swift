@@ -60,19 +60,11 @@ final class SegmentedBytes: StoredBytes, @unchecked Sendable {  // used by one t
         let index = index(at: position)
         let offset = position - starts[index]
         if stream?.index != index || stream?.position != offset { stream = try open(index, at: offset) }
-        var failures = 0
-        let first = ContinuousClock.now
-        while true {
-            do {
-                return try readOn(into: buffer)
-            } catch {
-                failures += 1
-                guard let delay = bucket.budget.delay(after: error, failures: failures, since: first) else {
-                    throw StorageFailure(ofEngine: error)
-                }
-                usleep(UInt32(delay / .microseconds(1)))
-                try reopen()
-            }
+        var isCut = false
+        return try bucket.budget.repeating {
+            if isCut { try reopen() }
+            isCut = true
+            return try readOn(into: buffer)
         }
     }
 
@@ -115,19 +107,7 @@ final class SegmentedBytes: StoredBytes, @unchecked Sendable {  // used by one t
     }
 
     private func download(_ index: Int, from offset: Int64) throws -> HTTPDownload {
-        var failures = 0
-        let first = ContinuousClock.now
-        while true {
-            do {
-                return try BlockingCall.result(of: request(index, from: offset))
-            } catch {
-                failures += 1
-                guard let delay = bucket.budget.delay(after: error, failures: failures, since: first) else {
-                    throw StorageFailure(ofEngine: error)
-                }
-                usleep(UInt32(delay / .microseconds(1)))
-            }
-        }
+        try bucket.budget.repeating { try BlockingCall.result(of: request(index, from: offset)) }
     }
 
     private func request(_ index: Int, from offset: Int64) -> Task<HTTPDownload, any Error> {
