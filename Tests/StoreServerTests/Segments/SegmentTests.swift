@@ -133,6 +133,22 @@ import Testing
         #expect(try store.files().count == (isReplaced ? 1 : 0))
     }
 
+    /// The sweep may remove a file while the removal after its deletion waits, and a file has the id of its first segment.
+    @Test func repeatedRemovalKeepsTheBytesOfACopy() async throws {
+        let object = try put(content(1000), declared: 1000)
+        try await store.store.describe(object.fileID, Array("facts".utf8))
+        let copy = engine.duplicate(object.fileID)
+        try copy.commit {
+            try store.database.writeBlocking { [engine, id = copy.id] in try engine.record(id, nil, in: $0) }
+        }
+        for _ in 1...2 { #expect(try engine.removeDurably([object.fileID]) == [object.fileID]) }
+        #expect(try keys().count == 1)
+        #expect(try engine.open(copy.id).size() == 1000)
+        #expect(try !engine.hasFacts(of: object.fileID))
+        #expect(try engine.removeDurably([copy.id]) == [copy.id])
+        #expect(try keys().isEmpty)
+    }
+
     @Test func changedBytesAreNotPassedOnWhole() throws {
         let body = content(300_000)
         let object = try put(body, declared: 300_000)

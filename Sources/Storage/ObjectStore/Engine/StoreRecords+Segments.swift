@@ -67,6 +67,11 @@ extension StoreRecords {
         ) { $0.int("files") > 1 } ?? false
     }
 
+    /// Whether a layout has the segment.
+    package func isSegment(_ id: String) throws -> Bool {
+        try connection.hasRow("SELECT 1 FROM store_segments WHERE segment_id = $1", id)
+    }
+
     /// Returns the segments of a layout with a number above `number`, in order.
     package func segments(
         of layoutID: String, after number: Int = 0, limit: Int = 10_000

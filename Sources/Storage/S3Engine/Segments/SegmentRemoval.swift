@@ -20,6 +20,8 @@ struct SegmentRemoval {
     private var rows: [Rows] = []
     /// The files that have no segments once the next request has succeeded.
     private var files: [String] = []
+    /// The files without rows whose segments other files have: only their facts are to be removed.
+    private var forgotten: [String] = []
     /// The segments without a file among ``segmentIDs``.
     private var alone: [String] = []
     private var removed: [String] = []
@@ -30,14 +32,23 @@ struct SegmentRemoval {
         self.open = open
     }
 
-    /// Adds a file, or a segment that belongs to none.
+    /// Adds a file, or a segment that belongs to none. An id of neither counts as removed: it was added before.
     mutating func add(_ id: String) throws {
-        let found = try database.readBlocking { connection -> (layoutID: String, isShared: Bool)? in
+        let (file, isUsed) = try database.readBlocking { connection in
             let records = StoreRecords(connection)
-            return try records.layout(of: id).map { ($0, try records.isShared(layout: $0)) }
+            let file = try records.layout(of: id).map { (layoutID: $0, isShared: try records.isShared(layout: $0)) }
+            return (file, try records.isSegment(id))
         }
-        guard let (layoutID, isShared) = found else { return try addSegment(id) }
-        if isShared, try forget(id, ifShared: layoutID) { return removed.append(id) }
+        guard let (layoutID, isShared) = file else {
+            // A file and its first segment have the same id: a copy may have the segment of a file that was removed before.
+            guard isUsed else { return try addSegment(id) }
+            forgotten.append(id)
+            return try flushIfFull()
+        }
+        if isShared, try forget(id, ifShared: layoutID) {
+            forgotten.append(id)
+            return try flushIfFull()
+        }
         try addFile(id, layoutID)
     }
 
@@ -59,7 +70,7 @@ struct SegmentRemoval {
     private mutating func addFile(_ id: String, _ layoutID: String) throws {
         var number = 0
         while true {
-            let limit = S3Client.maximumDeletions - 1 - segmentIDs.count - files.count
+            let limit = S3Client.maximumDeletions - 1 - count
             let page = try database.readBlocking { [number] in
                 try StoreRecords($0).segments(of: layoutID, after: number, limit: limit)
             }
@@ -88,16 +99,19 @@ struct SegmentRemoval {
         }
     }
 
+    /// The number of keys of the next request.
+    private var count: Int { segmentIDs.count + files.count + forgotten.count }
+
     private mutating func flushIfFull() throws {
-        if segmentIDs.count + files.count >= S3Client.maximumDeletions - 1 { try flush() }
+        if count >= S3Client.maximumDeletions - 1 { try flush() }
     }
 
     private mutating func flush() throws {
         defer {
             open.endRemoval(of: segmentIDs)
-            (segmentIDs, rows, files, alone) = ([], [], [], [])
+            (segmentIDs, rows, files, forgotten, alone) = ([], [], [], [], [])
         }
-        let keys = segmentIDs.map(bucket.key) + files.map(bucket.factsKey)
+        let keys = segmentIDs.map(bucket.key) + (files + forgotten).map(bucket.factsKey)
         guard !keys.isEmpty else { return }
         guard try bucket.remove(keys).isEmpty else {
             throw StorageFailure.engine("the object engine removed not all keys")
@@ -107,6 +121,6 @@ struct SegmentRemoval {
             for row in rows { try records.dropSegments(through: row.lastNumber, of: row.layoutID) }
             for file in files { try records.forgetFile(file) }
         }
-        removed += files + alone
+        removed += files + forgotten + alone
     }
 }
