@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 import Crypto
 import Database
 import HTTPServer
@@ -39,15 +39,19 @@ package final class TestBucket: CredentialSource {
     private let database: Database
     private let store: ObjectStore
     private let server: ObjectStoreServer
+    private let clock: any WallClock
 
-    package init() throws {
+    /// - Parameter clock: of the bucket and of its clients.
+    package init(clock: any WallClock = SystemClock()) throws {
+        self.clock = clock
         folder = try TestFolder(inMemory: true)
         database = try Database(path: folder.path + "/db", migrations: ObjectStore.migrations)
         var configuration = ObjectStoreConfiguration()
         configuration.staticKeys = [Self.key]
         store = try ObjectStore(
             engine: MemoryEngine(), database: database,
-            keyring: Keyring(root: Secret([UInt8](repeating: 2, count: 32))), configuration: configuration)
+            keyring: Keyring(root: Secret([UInt8](repeating: 2, count: 32))), clock: clock,
+            configuration: configuration)
         // On a busy machine a test may pause for minutes between two pieces.
         var surface = StoreServerConfiguration()
         surface.daemon.idleTimeout = .seconds(3600)
@@ -72,7 +76,25 @@ package final class TestBucket: CredentialSource {
 
     /// Returns a client for the probe and the owner of a prefix.
     package func client() throws -> S3Client {
-        try configuration().controlClient(self, clock: SystemClock())
+        try configuration().controlClient(self, clock: clock)
+    }
+
+    /// Returns an engine in this bucket.
+    ///
+    /// - Parameters:
+    ///   - owner: the right to the prefix.
+    ///   - spoolFolder: exists.
+    package func engine(
+        spoolFolder: String, owner: PrefixOwner? = nil,
+        _ report: BucketReport = BucketReport(honorsConditions: true, hasMD5ETags: true),
+        _ configure: (inout S3EngineConfiguration) -> Void = { _ in }
+    ) throws -> S3Engine {
+        var configuration = try configuration()
+        configure(&configuration)
+        let engine = S3Engine(
+            configuration, report, credentials: self, owner: owner, spoolFolder: spoolFolder, clock: clock)
+        Self.made.withLock { $0[ObjectIdentifier(engine)] = Reference(bucket: self) }
+        return engine
     }
 
     /// Returns an engine in a new bucket.
@@ -82,13 +104,7 @@ package final class TestBucket: CredentialSource {
         spoolFolder: String, _ report: BucketReport = BucketReport(honorsConditions: true, hasMD5ETags: true),
         _ configure: (inout S3EngineConfiguration) -> Void = { _ in }
     ) throws -> S3Engine {
-        let bucket = try TestBucket()
-        var configuration = try bucket.configuration()
-        configure(&configuration)
-        let engine = S3Engine(
-            configuration, report, credentials: bucket, owner: nil, spoolFolder: spoolFolder, clock: SystemClock())
-        made.withLock { $0[ObjectIdentifier(engine)] = Reference(bucket: bucket) }
-        return engine
+        try TestBucket().engine(spoolFolder: spoolFolder, report, configure)
     }
 
     /// Returns the bucket of an engine that was made here.

@@ -45,6 +45,7 @@ CHOSEN = {
     "store_objects.object_key": 1023 + 1024,
     "store_owner_usage.owner": 128,  # the id of a static key
     "store_owners.owner": 128,
+    "store_quarantine.segment_id": 32,
     "store_segments.layout_id": 32,
     "store_segments.segment_id": 32,
     "share_codes.umid": 128,  # ShareCodeFields

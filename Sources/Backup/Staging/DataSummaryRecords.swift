@@ -61,7 +61,7 @@ struct DataSummaryRecords {
     }
 }
 
-/// The query of a restored database for the files of objects.
+/// The queries of a database for the files of objects.
 package struct CatalogedFiles {
     private let connection: ReadConnection
 
@@ -72,5 +72,10 @@ package struct CatalogedFiles {
     /// Returns whether an object, also one in the trash, has this file.
     package func isListed(_ fileID: String) throws -> Bool {
         try connection.hasRow("SELECT 1 FROM objects WHERE file_id = $1", fileID)
+    }
+
+    /// Returns whether the permanent deletion of an object with this file is recorded.
+    package func isDeleted(_ fileID: String) throws -> Bool {
+        try connection.hasRow("SELECT 1 FROM deleted_objects WHERE file_id = $1", fileID)
     }
 }

@@ -50,6 +50,7 @@ struct StoreCapability: Capability {
             .always("usage", removesObjects: true) { _ in try await objects.sweepUsage() },
             .always("multipart_rows", removesObjects: true) { _ in try await objects.sweepDiscards() },
             .always("files", removesObjects: true) { _ in try await objects.sweepRemovals() },
+            Sweep("bucket_keys", removesObjects: true) { objects.sweepFiles($0) },
         ]
     }
 

@@ -7,6 +7,7 @@ import FoundationEssentials
 import ObjectStore
 import S3Engine
 import StoreClient
+import Uploads
 
 /// The engine of the object store that the configuration chooses, and the right to use it.
 struct StoreEngine: Sendable {
@@ -33,9 +34,18 @@ struct StoreEngine: Sendable {
         }
     }
 
+    /// An engine in a bucket, with the right to its prefix.
+    private struct BucketEngine {
+        let engine: S3Engine
+        let owner: PrefixOwner
+        /// The prefix for people.
+        let name: String
+    }
+
     let engine: any ObjectEngine
-    /// The right to a prefix of a bucket; `nil` for the directory, to which the lock of the data directory is the right.
-    private let ownership: (owner: PrefixOwner, name: String)?
+    /// `nil` for the directory, to which the lock of the data directory is the right.
+    private let bucket: BucketEngine?
+    private let log: Logger
 
     /// Examines a bucket and takes its prefix, or opens the directory.
     static func open(
@@ -43,8 +53,101 @@ struct StoreEngine: Sendable {
     ) async throws -> StoreEngine {
         guard let settings = configuration.engine.s3 else {
             let engine = try DirectoryEngine(path: directory.store, configuration: configuration.files)
-            return StoreEngine(engine: engine, ownership: nil)
+            return StoreEngine(engine: engine, bucket: nil, log: log)
         }
+        let access = try await BucketAccess.open(settings, directory, takesOver: configuration.takesOver, log)
+        let owner = access.owner
+        opened.add { _ = try? BlockingCall.run { await owner.release() } }
+        let engine = S3Engine(
+            settings, access.report, credentials: access.credentials, owner: owner, spoolFolder: directory.path,
+            clock: SystemClock())
+        engine.use(.ofDatabase)
+        return StoreEngine(
+            engine: engine, bucket: BucketEngine(engine: engine, owner: owner, name: settings.name), log: log)
+    }
+
+    /// - Throws: ``BytesElsewhere`` if the database has objects that this engine does not have.
+    func requireBytes(of database: Database) throws {
+        let isInBucket = bucket != nil
+        let (areSegmented, count) = try database.readBlocking {
+            (try StoredFile.areSegmented(in: $0), try StoredFile.count(in: $0))
+        }
+        if let areSegmented, areSegmented != isInBucket {
+            throw BytesElsewhere(count: count, isInBucket: areSegmented)
+        }
+    }
+
+    /// Whether the bucket and the database belong together; `nil` for the directory.
+    var bucketState: BucketState? { bucket?.engine.state }
+
+    /// The renewal of the right to the prefix, which ends the gateway if it is lost, and the record of the database's position.
+    var background: [BackgroundWork] {
+        guard let bucket else { return [] }
+        return [
+            BackgroundWork("bucket_owner") {
+                await bucket.owner.run()
+                if case .lost = bucket.owner.ownership, !Task.isCancelled { throw PrefixLost(name: bucket.name) }
+            },
+            BackgroundWork("bucket_identity") { await recordPosition(of: bucket) },
+        ]
+    }
+
+    /// Records the position of the database in the bucket until the task is cancelled, and logs a divergence.
+    private func recordPosition(of bucket: BucketEngine) async {
+        var isReported = false
+        var hasFailed = false
+        while !Task.isCancelled {
+            if let divergence = bucket.engine.state.divergence, !isReported {
+                log.write(
+                    "the database and the bucket do not belong together",
+                    [
+                        "bucket": bucket.name, "reason": "\(divergence)", "consequence": "nothing is removed",
+                        "hint": "stop the gateway and run data-gateway doctor --objects",
+                    ], level: .error)
+                isReported = true
+            }
+            do {
+                try await bucket.engine.recordPosition()
+                hasFailed = false
+            } catch {
+                if !hasFailed {
+                    log.write(
+                        "the position of the database was not recorded in the bucket",
+                        ["bucket": bucket.name, "error": "\(error)"], level: .warning)
+                }
+                hasFailed = true
+            }
+            try? await Task.sleep(for: S3Engine.recordInterval)
+        }
+    }
+}
+
+extension UploadRegister {
+    /// The register in the tables of uploads and of the catalog.
+    static let ofDatabase = UploadRegister { uploadID, connection in
+        switch try UploadOutcome.of(uploadID: uploadID, in: connection) {
+        case .inProgress: .inProgress
+        case .ended: .ended
+        case .completed: .completed
+        case nil: nil
+        }
+    } isListed: { fileID, connection in
+        try CatalogedFiles(connection: connection).isListed(fileID)
+    } isDeleted: { fileID, connection in
+        try CatalogedFiles(connection: connection).isDeleted(fileID)
+    }
+}
+
+/// The access of one process to a bucket.
+private struct BucketAccess {
+    let report: BucketReport
+    let credentials: any CredentialSource
+    let owner: PrefixOwner
+
+    /// Examines a bucket, and takes its prefix.
+    static func open(
+        _ settings: S3EngineConfiguration, _ directory: DataDirectory, takesOver: Bool, _ log: Logger
+    ) async throws -> BucketAccess {
         let clock = SystemClock()
         let credentials = try settings.credentialSource(clock: clock) { ProcessInfo.processInfo.environment[$0] }
         let control = settings.controlClient(credentials, clock: clock)
@@ -54,36 +157,11 @@ struct StoreEngine: Sendable {
             OwnerObject(
                 settings, control, honorsConditions: report.honorsConditions,
                 comparesBareTags: report.comparesBareTags),
-            as: .current(dataDirectory: directory.path, clock: clock), takeOver: configuration.takesOver, clock: clock
+            as: .current(dataDirectory: directory.path, clock: clock), takeOver: takesOver, clock: clock
         ) { ownership in
             log.write("the right to the prefix of the bucket changed", ["state": "\(ownership)"], level: .warning)
         }
-        opened.add { _ = try? BlockingCall.run { await owner.release() } }
-        let engine = S3Engine(
-            settings, report, credentials: credentials, owner: owner, spoolFolder: directory.path, clock: clock)
-        return StoreEngine(engine: engine, ownership: (owner, settings.name))
-    }
-
-    /// - Throws: ``BytesElsewhere`` if the database has objects that this engine does not have.
-    func requireBytes(of database: Database) throws {
-        let isInBucket = ownership != nil
-        let (areSegmented, count) = try database.readBlocking {
-            (try StoredFile.areSegmented(in: $0), try StoredFile.count(in: $0))
-        }
-        if let areSegmented, areSegmented != isInBucket {
-            throw BytesElsewhere(count: count, isInBucket: areSegmented)
-        }
-    }
-
-    /// The renewal of the right to the prefix, which ends the gateway if it is lost.
-    var background: [BackgroundWork] {
-        guard let (owner, name) = ownership else { return [] }
-        return [
-            BackgroundWork("bucket_owner") {
-                await owner.run()
-                if case .lost = owner.ownership, !Task.isCancelled { throw PrefixLost(name: name) }
-            }
-        ]
+        return BucketAccess(report: report, credentials: credentials, owner: owner)
     }
 }
 

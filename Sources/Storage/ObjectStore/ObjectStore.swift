@@ -141,6 +141,15 @@ package final class ObjectStore: Sendable {
         try await work.removals.sweep()
     }
 
+    /// Begins to remove old files of the engine that no row refers to, if that is due. Called every few minutes.
+    ///
+    /// - Returns: the number of files that were removed since the last call.
+    package func sweepFiles(_ permit: DeletionPermit) -> Int {
+        work.upkeep.sweep { [age = configuration.orphanAge] writtenAt in
+            try permit.corrected(writtenAt) < permit.now().subtracting(age)
+        }
+    }
+
     /// Stops all work except that of requests: the process will end soon, and the next one continues.
     package func stopBackgroundWork() {
         work.stopRemovals()

@@ -108,6 +108,7 @@ enum StoreSchema {
                 CREATE TABLE store_buckets (name TEXT PRIMARY KEY, created_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
                 """),
         segmentMigration,
+        upkeepMigration,
     ]
 }
 

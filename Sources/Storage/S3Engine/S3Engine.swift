@@ -20,7 +20,8 @@ package final class S3Engine: ObjectEngine {
     private let owner: PrefixOwner?
     private let pending = Lock<[String: PendingFile]>([:])
     private let open: OpenSegments
-    private let started = Lock<(database: Database, storeID: String)?>(nil)
+    private let started = Lock<(database: Database, upkeep: BucketUpkeep)?>(nil)
+    private let register = Lock(UploadRegister.none)
     /// Removes segments that got no row.
     private let abandoning = Worker.serial("store.segments")
 
@@ -44,6 +45,18 @@ package final class S3Engine: ObjectEngine {
 
     package func freeBytes() -> Int64? { nil }
 
+    /// Sets the records that decide about keys without rows. Called before the store is opened.
+    package func use(_ register: UploadRegister) { self.register.withLock { $0 = register } }
+
+    /// Whether the bucket and the database belong together; before the start they do not.
+    package var state: BucketState { started.withLock { $0?.upkeep.bucketState } ?? .comparing }
+
+    /// Records the position of the database in the bucket, if that is due. Called every ``recordInterval``.
+    package func recordPosition() async throws { try await upkeep.record() }
+
+    /// The time between two records of the position.
+    package static var recordInterval: Duration { BucketUpkeep.recordInterval }
+
     // MARK: New files
 
     package func create(_ purpose: FilePurpose, length: Int64?) throws -> NewFile {
@@ -63,6 +76,7 @@ package final class S3Engine: ObjectEngine {
 
     package func record(_ fileID: String, _ content: FileContent?, in transaction: Connection) throws {
         try requireOwnership()
+        try noteChange(in: transaction)
         let records = StoreRecords(transaction)
         let file = try pendingFile(fileID)
         switch file.origin {
@@ -78,6 +92,7 @@ package final class S3Engine: ObjectEngine {
 
     package func place(_ part: EnginePart, in fileID: String, _ transaction: Connection) throws -> [String]? {
         try requireOwnership()
+        try noteChange(in: transaction)
         guard let segmentID = try part.fileID.flatMap({ try pendingFile($0).segmentID }) else {
             throw StorageFailure.missing
         }
@@ -89,6 +104,7 @@ package final class S3Engine: ObjectEngine {
     package func dropParts(
         _ numbers: [Int], from fileID: String, in transaction: Connection
     ) throws -> [String] {
+        try noteChange(in: transaction)
         let records = StoreRecords(transaction)
         return try numbers.compactMap { try records.dropSegment($0, of: fileID) }
     }
@@ -124,7 +140,10 @@ package final class S3Engine: ObjectEngine {
     }
 
     package func removeDurably(_ fileIDs: [String]) throws -> [String] {
+        let upkeep = try upkeep
+        guard upkeep.permitsRemovals else { return [] }
         if let owner, try !BlockingCall.run({ await owner.confirm() }) { return [] }
+        defer { upkeep.noteChange() }
         var removal = SegmentRemoval(bucket, try database, open)
         for fileID in fileIDs { try removal.add(fileID) }
         return try removal.finish()
@@ -146,18 +165,42 @@ package final class S3Engine: ObjectEngine {
 
     package func hasFacts(of fileID: String) throws -> Bool { try bucket.hasFacts(of: fileID) }
 
-    package func writeFacts(_ facts: [UInt8], of fileID: String) throws { try bucket.writeFacts(facts, of: fileID) }
+    package func writeFacts(_ facts: [UInt8], of fileID: String) throws {
+        let segments = try database.readBlocking { connection in
+            let records = StoreRecords(connection)
+            return try records.layout(of: fileID).map { try records.segments(of: $0) }
+        }
+        guard let segments else { throw StorageFailure.missing }
+        try bucket.write(FactsDocument(facts, segments.map { NumberedSegment($0.number, $0.segment) }), of: fileID)
+        try upkeep.noteChange()
+    }
 
     package func synchronizeFacts(of fileID: String) {}
 
-    package func facts(of fileID: String) -> [UInt8]? { try? bucket.facts(of: fileID) }
+    package func facts(of fileID: String) -> [UInt8]? { try? bucket.facts(of: fileID).facts }
 
     // MARK: Start
 
     package func start(_ start: EngineStart) throws -> any EngineUpkeep {
-        let upkeep = try BucketUpkeep(start.database, abandoning)
-        started.withLock { $0 = (start.database, upkeep.storeID) }
+        let context = UpkeepContext(
+            bucket: bucket, database: start.database, owner: owner, register: register.withLock { $0 }, clock: clock
+        ) { [weak self] in
+            self?.pendingSegments ?? []
+        }
+        let upkeep = try BucketUpkeep(context, abandoning)
+        started.withLock { $0 = (start.database, upkeep) }
         return upkeep
+    }
+
+    private var pendingSegments: Set<String> {
+        let files = pending.withLock { Array($0.values) }
+        return Set(files.flatMap(\.begunSegments))
+    }
+
+    /// Notes a change of which the bucket has to be told, once it is on disk.
+    private func noteChange(in transaction: Connection) throws {
+        let upkeep = try upkeep
+        transaction.afterCommit { upkeep.noteChange() }
     }
 
     private var database: Database {
@@ -167,12 +210,14 @@ package final class S3Engine: ObjectEngine {
         }
     }
 
-    private var storeID: String {
+    private var upkeep: BucketUpkeep {
         get throws {
             guard let started = started.withLock({ $0 }) else { throw StorageFailure.missing }
-            return started.storeID
+            return started.upkeep
         }
     }
+
+    private var storeID: String { get throws { try upkeep.storeID } }
 
     private func pendingFile(_ fileID: String) throws -> PendingFile {
         guard let file = pending.withLock({ $0[fileID] }) else { throw StorageFailure.missing }

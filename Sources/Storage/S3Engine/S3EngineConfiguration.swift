@@ -74,6 +74,8 @@ package struct S3EngineConfiguration: Sendable {
     package var spool = Spool()
     /// The longest time for which the removal of bytes waits for the end of downloads that read them.
     package var removalDelay = Duration.hours(1)
+    /// The time between two sweeps of keys without rows.
+    package var sweepInterval = Duration.days(1)
 
     /// - Parameter prefix: see the property.
     package init(_ bucket: S3Bucket, prefix: String = "") {
@@ -89,7 +91,7 @@ extension S3EngineConfiguration {
     static let keys = [
         "endpoint", "region", "bucket", "prefix", "path_style", "authorities", "storage_class", "encryption", "kms_key",
         "credentials", "credentials_file", "profile", "sts_endpoint", "connect_timeout", "idle_timeout",
-        "retry_budget", "max_connections", "spool_below", "spool_bytes", "removal_delay",
+        "retry_budget", "max_connections", "spool_below", "spool_bytes", "removal_delay", "sweep_interval",
     ]
 
     /// The classes whose objects cannot be read at once.
@@ -265,6 +267,7 @@ extension S3EngineConfiguration {
         spool.bytes = settings.integer(
             "spool_bytes", default: spool.bytes, in: (16 << 20)...(1 << 50), unit: "bytes")
         removalDelay = settings.duration("removal_delay", default: removalDelay, in: 0...2_592_000)
+        sweepInterval = settings.duration("sweep_interval", default: sweepInterval, in: 60...2_592_000)
     }
 
     /// Whether a text may be a part of a signature's scope, and the value of a header field.

@@ -40,10 +40,18 @@ final class TestStore {
         }
     }
 
+    /// The database of a store, which is older or newer than others of the same folder.
+    struct Place {
+        let folder: TestFolder
+        /// The name of the file.
+        let database: String
+        let clock: ManualClock
+    }
+
     private let folder: TestFolder
     let database: Database
     let policy = Policy()
-    let clock = ManualClock()
+    let clock: ManualClock
     private(set) var store: ObjectStore
     private(set) var server: ObjectStoreServer
     private let configuration: ObjectStoreConfiguration
@@ -57,16 +65,19 @@ final class TestStore {
     /// - Parameters:
     ///   - inMemory: as for ``TestFolder``.
     ///   - engine: `nil` = that of all tests.
+    ///   - place: `nil` = a new folder.
     init(
         _ configuration: ObjectStoreConfiguration = .init(), files: DirectoryConfiguration = .init(),
-        inMemory: Bool = false, engine: (any ObjectEngine)? = nil,
+        inMemory: Bool = false, engine: (any ObjectEngine)? = nil, at place: Place? = nil,
         configure: @escaping (inout StoreServerConfiguration) -> Void = { _ in }
     ) throws {
         self.configuration = configuration
         directorySettings = files
         self.configure = configure
-        folder = try TestFolder(inMemory: inMemory)
-        database = try Database(path: folder.path + "/db", migrations: ObjectStore.migrations)
+        folder = try place?.folder ?? TestFolder(inMemory: inMemory)
+        clock = place?.clock ?? ManualClock()
+        database = try Database(
+            path: "\(folder.path)/\(place?.database ?? "db")", migrations: ObjectStore.migrations)
         let path = folder.path + "/store"
         let engine = try engine ?? TestEngine.make(path, files)
         self.engine = engine is DirectoryEngine ? nil : engine

@@ -93,7 +93,7 @@ package enum EngineCondition: Sendable {
     case clean
 }
 
-/// The work of an engine apart from requests: it compares files and rows after an unclean shutdown.
+/// The work of an engine apart from requests: it compares files and rows, for a directory after an unclean shutdown.
 package protocol EngineUpkeep: AnyObject, Sendable {
     var condition: EngineCondition { get }
     /// The differences between files and rows found so far.
@@ -102,12 +102,22 @@ package protocol EngineUpkeep: AnyObject, Sendable {
     var foldersToReconcile: Int { get }
     /// Returns when everything was compared, or the work was stopped.
     func finish() async
+    /// Begins to remove files that no row refers to, if that is due. Called every few minutes.
+    ///
+    /// - Parameter isOrphan: returns whether such a file is old enough, by the time of its last write.
+    /// - Returns: the number of files that were removed since the last call.
+    func sweep(_ isOrphan: @escaping @Sendable (_ writtenAt: UnixTime) throws -> Bool) -> Int
     /// Stops soon; the next start begins again.
     func stop()
     /// Returns when no thread works here any more.
     func drain()
     /// Records in the database that the next start need not compare, if files and rows agree. Called after all work has ended.
     func recordCleanStop()
+}
+
+extension EngineUpkeep {
+    /// For engines that compare files and rows at a start only.
+    package func sweep(_ isOrphan: @escaping @Sendable (_ writtenAt: UnixTime) throws -> Bool) -> Int { 0 }
 }
 
 extension ObjectEngine {

@@ -143,6 +143,7 @@ extension StoreRecords {
     func forgetSegments() throws where C == Connection {
         try connection.execute("DELETE FROM store_segments")
         try connection.execute("DELETE FROM store_files")
+        try connection.execute("DELETE FROM store_quarantine")
     }
 
     /// Deletes a file that has no segments, or whose segments another file has.

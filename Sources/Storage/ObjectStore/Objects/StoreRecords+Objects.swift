@@ -163,7 +163,7 @@ extension StoreRecords {
         return result
     }
 
-    private static func file(_ row: Row) -> StoredFile {
+    static func file(_ row: Row) -> StoredFile {
         StoredFile(
             fileID: row.text("file_id"), size: row.int64("size"), crc64: UInt64(bitPattern: row.int64("crc64")))
     }

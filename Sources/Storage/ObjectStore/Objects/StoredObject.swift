@@ -5,7 +5,7 @@ package import StoreProtocol
 /// A finished object. It does not change until it is discarded or, before CompleteUpload, replaced.
 package struct StoredObject: Sendable, Equatable {
     /// The place of an object in the store.
-    package struct Place: Sendable {
+    package struct Place: Sendable, Equatable {
         package let bucket: String
         package let key: String
         package let uploadID: String

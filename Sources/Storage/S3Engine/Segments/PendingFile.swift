@@ -60,20 +60,15 @@ struct SegmentLabel: Equatable {
     let bucket: String
     let key: String
     /// `nil` for the bytes of a whole object.
-    let part: Part?
+    let part: SegmentPart?
     let writtenAt: UnixTime
-
-    struct Part: Equatable {
-        let multipartID: String
-        let number: Int
-    }
 
     init(_ purpose: FilePurpose, storeID: String, at time: UnixTime) {
         self.storeID = storeID
         uploadID = purpose.place.uploadID
         bucket = purpose.place.bucket
         key = purpose.place.key
-        part = purpose.part.map { Part(multipartID: $0.multipartID, number: $0.number) }
+        part = purpose.part.map { SegmentPart(multipartID: $0.multipartID, number: $0.number) }
         writtenAt = time
     }
 
@@ -89,9 +84,11 @@ struct SegmentLabel: Equatable {
         self.key = String(decoding: key, as: UTF8.self)
         writtenAt = UnixTime(microseconds: time)
         part = metadata["multipart"].flatMap { id in
-            metadata["part"].flatMap { Int($0) }.map { Part(multipartID: id, number: $0) }
+            metadata["part"].flatMap { Int($0) }.map { SegmentPart(multipartID: id, number: $0) }
         }
     }
+
+    var place: StoredObject.Place { StoredObject.Place(bucket: bucket, key: key, uploadID: uploadID) }
 
     /// Values by name. The object's key is in Base64, since it may have characters that a header field cannot have.
     var metadata: [(name: String, value: String)] {

@@ -1,4 +1,5 @@
 import Basics
+import Crypto
 import Dispatch
 import Glibc
 import HTTPClient
@@ -17,9 +18,15 @@ struct SegmentBucket: Sendable {
     let report: BucketReport
     let budget: RetryBudget
 
-    func key(of segmentID: String) -> String { "\(configuration.prefix)data/\(segmentID.prefix(2))/\(segmentID)" }
+    static let data = "data"
+    static let facts = "facts"
+    static let quarantine = "quarantine"
 
-    func factsKey(of fileID: String) -> String { "\(configuration.prefix)facts/\(fileID.prefix(2))/\(fileID)" }
+    func key(of segmentID: String) -> String { key(Self.data, of: segmentID) }
+
+    func factsKey(of fileID: String) -> String { key(Self.facts, of: fileID) }
+
+    func key(_ kind: String, of id: String) -> String { "\(configuration.prefix)\(kind)/\(id.prefix(2))/\(id)" }
 
     // MARK: Calls
 
@@ -42,16 +49,80 @@ struct SegmentBucket: Sendable {
         return try Self.call { [control] in try await control.head(key) != nil }
     }
 
-    func writeFacts(_ facts: [UInt8], of fileID: String) throws {
-        let key = factsKey(of: fileID)
+    /// - Parameter kind: `facts`, or `quarantine` for those of an upload that an operator has put aside.
+    func write(_ facts: FactsDocument, of fileID: String, kind: String = Self.facts) throws {
+        let key = key(kind, of: fileID)
         _ = try Self.call { [control, configuration] in
-            try await control.put(key, facts, configuration.properties)
+            try await control.put(key, facts.bytes, configuration.properties)
         }
     }
 
-    func facts(of fileID: String) throws -> [UInt8] {
-        let key = factsKey(of: fileID)
-        return try Self.call { [control] in try await control.download(key).rest().body }
+    /// - Throws: `StorageFailure.missing` without facts, or if they are damaged.
+    func facts(of fileID: String, kind: String = Self.facts) throws -> FactsDocument {
+        let key = key(kind, of: fileID)
+        let bytes = try Self.call { [control] in try await control.download(key).rest().body }
+        guard let document = FactsDocument(bytes) else { throw StorageFailure.missing }
+        return document
+    }
+
+    // MARK: Upkeep
+
+    /// Reads the record of the database; `nil` if the prefix has none.
+    ///
+    /// - Throws: ``PrefixOfAnotherGateway`` if it cannot be read.
+    func identity() throws -> BucketIdentity? {
+        let content = try Self.call { [control, key = identityKey] in
+            try await control.contents(key, limit: BucketIdentity.maximumBytes)
+        }
+        guard let content else { return nil }
+        guard let identity = BucketIdentity(content.bytes) else {
+            throw PrefixOfAnotherGateway(name: configuration.name, storeID: nil)
+        }
+        return identity
+    }
+
+    func write(_ identity: BucketIdentity) throws {
+        _ = try Self.call { [control, configuration, key = identityKey] in
+            var properties = configuration.properties
+            properties.contentType = "application/json"
+            return try await control.put(key, identity.bytes, properties)
+        }
+    }
+
+    private var identityKey: String { configuration.prefix + BucketIdentity.name }
+
+    /// Calls `body` with all objects of a kind in the order of their ids, page by page.
+    ///
+    /// - Parameters:
+    ///   - kind: the name of the folder below the prefix.
+    ///   - body: receives a page, of objects with valid ids, and the id up to which all were listed; `nil` = the last page.
+    func forEachPage(
+        of kind: String, _ body: (_ page: [(id: String, object: S3Listed)], _ last: String?) throws -> Void
+    ) throws {
+        let prefix = "\(configuration.prefix)\(kind)/"
+        var token: String?
+        repeat {
+            let page = try Self.call { [control, token] in try await control.list(prefix, after: token) }
+            token = page.next
+            let listed = page.objects.compactMap { object in
+                Self.id(in: object.key.dropFirst(prefix.utf8.count)).map { (id: $0, object: object) }
+            }
+            // A page without an id is followed by one that covers it.
+            guard !listed.isEmpty || token == nil else { continue }
+            try body(listed, token == nil ? nil : listed.last?.id)
+        } while token != nil
+    }
+
+    /// Returns the id in `<2 hex>/<id>`; `nil` for other keys.
+    private static func id(in name: Substring) -> String? {
+        let id = name.dropFirst(3)
+        let isValid = id.utf8.count == 32 && Hex.decode(String(id)) != nil && name == "\(id.prefix(2))/\(id)"
+        return isValid ? String(id) : nil
+    }
+
+    /// Returns the properties of a segment; `nil` if it does not exist.
+    func head(_ segmentID: String) throws -> S3Description? {
+        try Self.call { [control, key = key(of: segmentID)] in try await control.head(key) }
     }
 
     /// Runs a call of the bucket.
