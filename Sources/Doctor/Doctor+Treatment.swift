@@ -21,15 +21,12 @@ extension Doctor {
     /// - Returns: the number of files put into quarantine.
     package func reconcile() throws -> Int {
         try writing { database in
-            let store = OfflineStore(directory: directory.store)
-            let marksAreComplete = try database.readBlocking { try store.seal(objectsOf: $0) }
-            let quarantined = try store.reconcile(database, marksAreComplete: marksAreComplete) {
-                try CatalogedFiles(connection: $0).isListed($1)
-            }
+            let quarantined = try store.reconcile(database) { try CatalogedFiles(connection: $0).isListed($1) }
             guard let quarantined else {
                 throw DataDirectory.Problem(
                     description: """
-                        \(directory.store) is missing, or is not the store of this database: check that its disk is mounted
+                        the store is missing, or is not that of this database: check the disk of \(directory.store), or the \
+                        prefix of the bucket
                         """)
             }
             return quarantined
@@ -46,12 +43,11 @@ extension Doctor {
     /// - Parameter fileIDs: `nil` for all whose facts are known and of whose deletion the database has no record.
     package func readopt(_ fileIDs: Set<String>?, at now: UnixTime) throws -> [RepairResult] {
         try writing { database in
-            guard try matchesStoreGeneration(database) else {
+            guard try database.readBlocking({ try store.permitsReadoption(to: $0) }) else {
                 throw DataDirectory.Problem(
                     description:
                         "the database and the store were not last used together: run doctor with --reconcile first")
             }
-            let store = OfflineStore(directory: directory.store)
             let (quarantined, unlisted) = try database.readBlocking {
                 let records = DoctorRecords(connection: $0)
                 return (try self.quarantined(records), try self.unlisted(records))
@@ -72,17 +68,14 @@ extension Doctor {
                     try Audit.record(entry, at: now, in: connection)
                 }
                 do {
-                    if isQuarantined.contains(file.fileID) {
-                        try store.readopt(facts.file, database, write)
-                    } else {
-                        guard try store.holds(facts.file) else { throw OfflineStore.ReadoptionError.isDamaged }
-                        try database.writeBlocking { try write($0) }
-                    }
+                    let isQuarantined = isQuarantined.contains(file.fileID)
+                    try store.readopt(facts.file, isQuarantined: isQuarantined, database, write)
                     treated.append(RepairResult(fileID: file.fileID, problem: nil))
                 } catch {
                     treated.append(RepairResult(fileID: file.fileID, problem: "\(error)"))
                 }
             }
+            try store.finishReadoption(database)
             let known = Set(all.map(\.fileID))
             return try treated
                 + (fileIDs ?? []).subtracting(known).sorted().map {
@@ -108,10 +101,15 @@ extension Doctor {
 
     /// Permanently removes files from quarantine.
     package func delete(_ fileIDs: Set<String>) throws -> [RepairResult] {
-        let store = OfflineStore(directory: directory.store)
-        return try fileIDs.sorted().map {
-            RepairResult(
-                fileID: $0, problem: try store.deleteQuarantined($0) ? nil : "the quarantine has no such file")
+        var opened: Database?
+        defer { opened?.close() }
+        return try fileIDs.sorted().map { fileID in
+            let isDeleted = try store.deleteQuarantined(fileID) {
+                let database = try opened ?? Database(path: directory.database, migrations: migrations)
+                opened = database
+                return database
+            }
+            return RepairResult(fileID: fileID, problem: isDeleted ? nil : "the quarantine has no such file")
         }
     }
 
@@ -119,10 +117,5 @@ extension Doctor {
         let database = try Database(path: directory.database, migrations: migrations)
         defer { database.close() }
         return try body(database)
-    }
-
-    private func matchesStoreGeneration(_ database: Database) throws -> Bool {
-        guard let identity = try OfflineStore(directory: directory.store).identity else { return false }
-        return try database.readBlocking { try StoreIdentity.recorded(in: $0) }?.belongs(to: identity) ?? false
     }
 }

@@ -4,7 +4,7 @@ package import Basics
 package import Database
 import DirectoryEngine
 import FoundationEssentials
-import ObjectStore
+package import ObjectStore
 package import Uploads
 
 /// Examines a stopped gateway: whether the database is undamaged, whether the store has every file in the database, and whether it
@@ -75,15 +75,19 @@ package struct Doctor: Sendable {
 
     let directory: DataDirectory
     let migrations: [Migration]
-    private let store: OfflineStore
+    let store: any OfflineObjects
+    /// Whether the objects have their bytes in a bucket.
+    private let isOfBucket: Bool
 
     /// - Parameters:
     ///   - directory: stays locked as long as the doctor exists.
     ///   - migrations: those of this program.
-    package init(_ directory: DataDirectory, migrations: [Migration]) {
+    ///   - bucket: the store, if it is in a bucket; `nil` = the data directory has it.
+    package init(_ directory: DataDirectory, migrations: [Migration], bucket: (any OfflineObjects)? = nil) {
         self.directory = directory
         self.migrations = migrations
-        store = OfflineStore(directory: directory.store)
+        store = bucket ?? OfflineStore(directory: directory.store)
+        isOfBucket = bucket != nil
     }
 
     /// - Parameter checksums: whether the data of every object is read and verified.
@@ -117,13 +121,9 @@ package struct Doctor: Sendable {
                     "the database was written by an older data-gateway: start this version once, then run doctor again"
             )
         }
-        guard try StoredFile.areSegmented(in: connection) != true else {
-            throw DataDirectory.Problem(
-                description: "the objects have their bytes in a bucket, and doctor examines a data directory only")
-        }
+        try requireBytes(connection)
         let records = DoctorRecords(connection: connection)
-        let recorded = try StoreIdentity.recorded(in: connection)
-        report.belongTogether = try store.identity.map { recorded?.belongs(to: $0) ?? false } ?? (recorded == nil)
+        report.belongTogether = try store.belongs(to: connection)
         for fileID in try records.withoutStoredObject() { report.missing.add(fileID) }
         try store.compare(with: connection, checksums: checksums) { finding in
             switch finding {
@@ -139,9 +139,17 @@ package struct Doctor: Sendable {
         report.unlisted = try unlisted(records)
     }
 
+    private func requireBytes(_ connection: ReadConnection) throws {
+        guard let areSegmented = try StoredFile.areSegmented(in: connection), areSegmented != isOfBucket else { return }
+        throw DataDirectory.Problem(
+            description: areSegmented
+                ? "the objects have their bytes in a bucket: run doctor with --objects and the gateway's --config"
+                : "the objects have their bytes in the data directory: run doctor without --objects")
+    }
+
     /// Returns the files in quarantine, oldest first.
     func quarantined(_ records: DoctorRecords) throws -> [Unlisted] {
-        try store.quarantined().map { file in
+        try store.quarantined(records.connection).map { file in
             let facts = facts(of: file.fileID).flatMap { $0.isOf(fileID: file.fileID, size: file.size) ? $0 : nil }
             return Unlisted(
                 fileID: file.fileID, size: file.size, at: facts?.completedAt ?? file.modifiedAt, facts: facts,
@@ -152,18 +160,23 @@ package struct Doctor: Sendable {
     /// Returns completed uploads that are missing from the list, oldest first.
     func unlisted(_ records: DoctorRecords) throws -> [Unlisted] {
         var found: [Unlisted] = []
-        var last = ""
-        while true {
-            let page = try records.unlisted(after: last, limit: 1000)
-            guard let end = page.last else { break }
-            last = end
+        func add(_ fileIDs: [String]) throws {
             // An upload without facts was never completed, and its device will continue it.
-            for facts in page.compactMap({ facts(of: $0) }) where try store.holdsFile(facts.fileID) {
+            for facts in fileIDs.compactMap({ facts(of: $0) }) where try store.holdsFile(facts.fileID) {
                 found.append(
                     Unlisted(
                         fileID: facts.fileID, size: facts.size, at: facts.completedAt, facts: facts,
                         deletion: try records.deletion(of: facts.fileID)))
             }
+        }
+        let lacking = Set(try store.lacking(records.connection))
+        try add(Array(lacking))
+        var last = ""
+        while true {
+            let page = try records.unlisted(after: last, limit: 1000)
+            guard let end = page.last else { break }
+            last = end
+            try add(page.filter { !lacking.contains($0) })
         }
         return found.sorted { ($0.at, $0.fileID) < ($1.at, $1.fileID) }
     }

@@ -97,6 +97,13 @@ package final class TestBucket: CredentialSource {
         return engine
     }
 
+    /// Returns this bucket for repairs.
+    package func offline(_ register: UploadRegister) throws -> OfflineBucket {
+        OfflineBucket(
+            try configuration(), BucketReport(honorsConditions: true, hasMD5ETags: true), credentials: self, owner: nil,
+            register: register, clock: clock)
+    }
+
     /// Returns an engine in a new bucket.
     ///
     /// - Parameter spoolFolder: exists.

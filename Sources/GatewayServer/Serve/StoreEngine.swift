@@ -1,10 +1,12 @@
-import Backup
-import Basics
+package import AppSupport
+package import Backup
+package import Basics
 import Capability
+package import Configuration
 import Database
 import DirectoryEngine
 import FoundationEssentials
-import ObjectStore
+package import ObjectStore
 import S3Engine
 import StoreClient
 import Uploads
@@ -163,6 +165,35 @@ private struct BucketAccess {
         }
         return BucketAccess(report: report, credentials: credentials, owner: owner)
     }
+}
+
+/// The bucket of a stopped gateway, whose prefix this process has.
+package struct StoppedBucket: Sendable {
+    package let objects: any OfflineObjects
+    private let owner: PrefixOwner
+
+    /// Opens the bucket of a configuration.
+    ///
+    /// - Parameter directory: the data directory of the gateway, locked.
+    /// - Throws: also if the configuration has another engine.
+    package static func open(
+        _ options: ServeOptions, _ directory: DataDirectory, apps: [any App.Type], variables: [String: String],
+        _ log: Logger
+    ) async throws -> StoppedBucket {
+        let configuration = try Configuration(options, apps: apps, variables: variables, log: log)
+        guard let settings = configuration[StoreConfiguration.self].engine.s3 else {
+            throw DataDirectory.Problem(
+                description: "the configuration has no bucket: name that of the gateway with --config")
+        }
+        let access = try await BucketAccess.open(settings, directory, takesOver: options.takesOver, log)
+        let objects = OfflineBucket(
+            settings, access.report, credentials: access.credentials, owner: access.owner, register: .ofDatabase,
+            clock: SystemClock())
+        return StoppedBucket(objects: objects, owner: access.owner)
+    }
+
+    /// Gives the prefix up.
+    package func close() async { _ = await owner.release() }
 }
 
 extension BucketReport {

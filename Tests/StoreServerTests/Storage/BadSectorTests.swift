@@ -74,11 +74,11 @@ import Testing
         let objects = try (1...3).map { try object(bytes: 1000 * $0, uploadID: "upload-\($0)") }
         sectors.add(objects[0].fileID, error: error)
         sectors.add(objects[1].fileID, offset: 500, error: error)
-        var findings: [OfflineStore.Finding] = []
+        var findings: [StoreFinding] = []
         try store.database.readBlocking { connection in
             try offline().compare(with: connection, checksums: true) { findings.append($0) }
         }
-        let damaged = objects.prefix(2).sorted { $0.fileID < $1.fileID }.map { OfflineStore.Finding.damaged(file($0)) }
+        let damaged = objects.prefix(2).sorted { $0.fileID < $1.fileID }.map { StoreFinding.damaged(file($0)) }
         #expect(findings == damaged)
         #expect(try offline().holds(file(objects[2])))
     }

@@ -84,8 +84,8 @@ import Testing
         OfflineStore(directory: store.directory.appending(path: "store").path)
     }
 
-    private func findings(_ store: TestStore) throws -> [OfflineStore.Finding] {
-        var found: [OfflineStore.Finding] = []
+    private func findings(_ store: TestStore) throws -> [StoreFinding] {
+        var found: [StoreFinding] = []
         try store.database.readBlocking { connection in
             try offline(store).compare(with: connection, checksums: false) { found.append($0) }
         }

@@ -75,7 +75,7 @@ import Testing
         try store.restart(isClean: true) {
             try change(store, "DELETE FROM store_objects")
             try change(store, "INSERT INTO store_removals (file_id) VALUES ('\(fileID)')")
-            var findings: [OfflineStore.Finding] = []
+            var findings: [StoreFinding] = []
             try store.database.readBlocking { connection in
                 try offline(store).compare(with: connection, checksums: false) { findings.append($0) }
             }

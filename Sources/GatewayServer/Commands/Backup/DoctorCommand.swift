@@ -1,7 +1,9 @@
 import Backup
 import Basics
 import CommandLineInterface
+import Configuration
 import Doctor
+import Observability
 import Serve
 import Uploads
 
@@ -20,6 +22,13 @@ struct DoctorCommand: Command {
     static var parameters: [Parameter<Self>] {
         [
             .option("--data-dir", "DIR", \.directory, "Check this data directory", isRequired: true),
+            .flag(
+                "--objects", \.examinesBucket,
+                "Check the objects in the bucket of the configuration, for a gateway with objects.engine s3"),
+            .option("--config", "FILE", \.options.configurationPath, "The configuration file, for --objects"),
+            .flag(
+                "--take-over", \.options.takesOver,
+                "Use the prefix of the bucket although a gateway elsewhere that does not renew it has it"),
             .flag("--checksums", \.checksums, "Read every object and compare its CRC-64 with the stored one"),
             .flag(
                 "--reconcile", \.reconciles,
@@ -43,6 +52,8 @@ struct DoctorCommand: Command {
     }
 
     var directory = ""
+    var examinesBucket = false
+    var options = ServeOptions()
     var checksums = false
     var reconciles = false
     var readopted: [String] = []
@@ -53,13 +64,33 @@ struct DoctorCommand: Command {
     func run(in environment: CommandEnvironment) async -> ExitCode {
         var isInOrder = false
         let code = await environment.report(asJSON: json) {
-            let doctor = Doctor(try DataDirectory.openForRepair(directory), migrations: Program.migrations)
-            let treatment = try treat(doctor, at: environment.clock.now())
-            let report = try doctor.examine(checksums: checksums)
-            isInOrder = report.isInOrder && treatment.problems.isEmpty
-            return DoctorReply(report, treatment).reply
+            let directory = try DataDirectory.openForRepair(directory)
+            let bucket = try await openBucket(directory, environment)
+            let result = Result { () throws -> Reply in
+                let doctor = Doctor(directory, migrations: Program.migrations, bucket: bucket?.objects)
+                let treatment = try treat(doctor, at: environment.clock.now())
+                let report = try doctor.examine(checksums: checksums)
+                isInOrder = report.isInOrder && treatment.problems.isEmpty
+                return DoctorReply(report, treatment).reply
+            }
+            await bucket?.close()
+            return try result.get()
         }
         return code == .success && !isInOrder ? .refused : code
+    }
+
+    /// Opens the bucket, if it is to be examined.
+    private func openBucket(
+        _ directory: DataDirectory, _ environment: CommandEnvironment
+    ) async throws -> StoppedBucket? {
+        guard examinesBucket else { return nil }
+        // Warnings are written to the log.
+        let log = ProcessLog()
+        defer { log.flush() }
+        var options = options
+        options.dataDirectory = directory.path
+        return try await StoppedBucket.open(
+            options, directory, apps: Program.apps, variables: environment.variables, Logger(log))
     }
 
     private func treat(_ doctor: Doctor, at now: UnixTime) throws -> DoctorReply.Treatment {

@@ -2,30 +2,48 @@ import Basics
 package import Database
 package import ObjectStore
 
-/// Operations on a store together with its database.
-extension OfflineStore {
-    /// A difference between the two.
-    package enum Finding: Sendable, Equatable {
-        /// An object's file is missing or has another size.
-        case missing(StoredFile)
-        /// An object's file contains other bytes than were stored.
-        case damaged(StoredFile)
-        /// The file of an upload in progress is missing: the upload has to be restarted.
-        case uploadWithoutFile(fileID: String)
-        /// A finished object's file without a row, or with the row of an upload in progress.
-        case unknown(fileID: String, size: Int64)
-        /// A file whose rows were deleted, and which the gateway still has to remove.
-        case scheduled(fileID: String, size: Int64)
-        /// The file of an upload in progress without a row, or that of a copy whose commit did not happen. The next start removes
-        /// it, the former when it is old.
-        case stray(fileID: String, size: Int64)
+extension OfflineStore: OfflineObjects {
+    package func belongs(to connection: ReadConnection) throws -> Bool {
+        let recorded = try StoreIdentity.recorded(in: connection)
+        return try identity.map { recorded?.belongs(to: $0) ?? false } ?? (recorded == nil)
     }
 
+    package func permitsReadoption(to connection: ReadConnection) throws -> Bool { try belongs(to: connection) }
+
+    package func quarantined(_ connection: ReadConnection) throws -> [QuarantinedFile] { try quarantined() }
+
+    package func lacking(_ connection: ReadConnection) throws -> [String] { [] }
+
+    package func reconcile(
+        _ database: Database, isListed: (ReadConnection, String) throws -> Bool
+    ) throws -> Int? {
+        let marksAreComplete = try database.readBlocking { try seal(objectsOf: $0) }
+        return try reconcile(database, marksAreComplete: marksAreComplete, isListed: isListed)
+    }
+
+    package func readopt(
+        _ file: StoredFile, isQuarantined: Bool, _ database: Database,
+        _ body: @escaping @Sendable (Connection) throws -> Void
+    ) throws {
+        if isQuarantined { return try readopt(file, database, body) }
+        guard try holds(file) else { throw ReadoptionError.isDamaged }
+        try database.writeBlocking { try body($0) }
+    }
+
+    package func finishReadoption(_ database: Database) throws {}
+
+    package func deleteQuarantined(_ fileID: String, _ database: () throws -> Database) throws -> Bool {
+        try deleteQuarantined(fileID)
+    }
+}
+
+/// Operations on a store together with its database.
+extension OfflineStore {
     /// Compares all rows and files; changes nothing.
     ///
     /// - Parameter checksums: whether every object is read.
     package func compare(
-        with connection: ReadConnection, checksums: Bool, _ report: (Finding) throws -> Void
+        with connection: ReadConnection, checksums: Bool, _ report: (StoreFinding) throws -> Void
     ) throws {
         let records = StoreRecords(connection)
         for folder in DirectoryEngine.folders {

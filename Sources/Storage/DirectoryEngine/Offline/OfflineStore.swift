@@ -1,4 +1,4 @@
-package import Basics
+import Basics
 import Checksums
 package import Database
 import Glibc
@@ -6,28 +6,6 @@ package import ObjectStore
 
 /// The directory `DIR/store` while no gateway serves it, for restores and repairs. The caller has locked the data directory.
 package struct OfflineStore: Sendable {
-    /// A finished object's file without a row.
-    package struct Quarantined: Sendable, Equatable {
-        package let fileID: String
-        /// The size in bytes.
-        package let size: Int64
-        /// The time of the last write to it.
-        package let modifiedAt: UnixTime
-    }
-
-    /// The reason why a file stays in quarantine.
-    package enum ReadoptionError: Error, Sendable, CustomStringConvertible {
-        case alreadyExists
-        case isDamaged
-
-        package var description: String {
-            switch self {
-            case .alreadyExists: "the store already has another copy"
-            case .isDamaged: "its bytes do not match its checksum"
-            }
-        }
-    }
-
     let data: DirectoryEngine
 
     /// Opens an existing store; nothing is created.
@@ -60,9 +38,9 @@ package struct OfflineStore: Sendable {
     // MARK: Quarantine
 
     /// Returns the files in quarantine, in the order of their ids.
-    package func quarantined() throws -> [Quarantined] {
+    package func quarantined() throws -> [QuarantinedFile] {
         try data.quarantined().sorted { $0.fileID < $1.fileID }.map {
-            Quarantined(fileID: $0.fileID, size: $0.size, modifiedAt: $0.modifiedAt)
+            QuarantinedFile(fileID: $0.fileID, size: $0.size, modifiedAt: $0.modifiedAt)
         }
     }
 
