@@ -33,18 +33,23 @@ package struct Restore {
     let archive: ArchiveContents
     let migrations: [Migration]
     let now: UnixTime
+    /// Whether the objects keep their bytes in a bucket, so that only the database and the keys are restored.
+    let keepsBucket: Bool
 
     /// - Parameters:
     ///   - file: the archive.
+    ///   - path: a new or empty folder, if `keepsBucket`.
     ///   - migrations: those of this program.
+    ///   - keepsBucket: whether the objects keep their bytes in a bucket.
     /// - Throws: ``ArchiveError``, `DataDirectory.Problem`, `DatabaseError`. Nothing has changed unless files were already being
     ///   replaced.
     package static func run(
-        from file: String, passphrase: Secret?, into path: String, migrations: [Migration], now: UnixTime
+        from file: String, passphrase: Secret?, into path: String, migrations: [Migration], now: UnixTime,
+        keepsBucket: Bool = false
     ) throws -> Outcome {
         let archive = try ArchiveContents(try ArchiveFile.open(file, passphrase: passphrase))
-        let target = try RestoreTarget(path, for: archive.manifest)
-        let restore = Restore(archive: archive, migrations: migrations, now: now)
+        let target = try RestoreTarget(path, for: archive.manifest, keepsBucket: keepsBucket)
+        let restore = Restore(archive: archive, migrations: migrations, now: now, keepsBucket: keepsBucket)
         return try restore.run(target)
     }
 
@@ -56,11 +61,29 @@ package struct Restore {
         do {
             let stage = try target.prepare(manifest)
             try gather(stage, live: OfflineStore(directory: target.directory.store), &outcome)
-            try stage.check(manifest, migrations)
+            try stage.check(manifest, migrations, isInBucket: keepsBucket)
         } catch {
             target.giveUp()
             throw error
         }
+        if keepsBucket {
+            try installBesideBucket(target)
+        } else {
+            try install(target, &outcome)
+        }
+        try target.finish()
+        return outcome
+    }
+
+    /// Puts the database and the keys in place; the rows of the objects name their bytes in the bucket.
+    private func installBesideBucket(_ target: RestoreTarget) throws {
+        let database = try target.installDatabase(migrations)
+        defer { database.close() }
+        try database.writeBlocking(mayUseReserve: true) { try StoredFile.renewHistory(in: $0) }
+    }
+
+    /// Puts everything in place.
+    private func install(_ target: RestoreTarget, _ outcome: inout Outcome) throws {
         let store = OfflineStore(directory: target.directory.store)
         let marksAreComplete = target.sealPresentObjects()
         outcome.replaced = try target.setAside(now)
@@ -80,8 +103,6 @@ package struct Restore {
                 description: "the store in \(target.directory.store) belongs to another gateway")
         }
         outcome.quarantined = quarantined
-        try target.finish()
-        return outcome
     }
 
     /// Reads the whole archive into the stage.
@@ -95,12 +116,16 @@ package struct Restore {
 
     /// Counts an object of the list whose data is not in the archive.
     private func absent(_ file: StoredFile, _ live: OfflineStore, _ outcome: inout Outcome) throws {
-        if try live.holds(file) { outcome.found += 1 } else { outcome.missing.add(file.fileID) }
+        if try keepsBucket || live.holds(file) { outcome.found += 1 } else { outcome.missing.add(file.fileID) }
     }
 
     private func restore(
         _ file: StoredFile, _ facts: [UInt8]?, _ stage: RestoreStage, _ live: OfflineStore, _ outcome: inout Outcome
     ) throws {
+        if keepsBucket {
+            outcome.found += 1
+            return
+        }
         if try live.holds(file) {
             if let facts { try stage.store.writeFacts(facts, of: file.fileID) }
             outcome.found += 1

@@ -39,7 +39,9 @@ struct RestoreStage {
 
     /// Checks that this program can open the database, that it is undamaged and belongs to the store, and that its root key
     /// is in the archive.
-    func check(_ manifest: Manifest, _ migrations: [Migration]) throws {
+    ///
+    /// - Parameter isInBucket: whether its objects must have their bytes in a bucket.
+    func check(_ manifest: Manifest, _ migrations: [Migration], isInBucket: Bool = false) throws {
         let database = try Database(path: self.database, migrations: migrations)
         defer { database.close() }
         let keyring = try Keyring.open(directory: keys, create: false)
@@ -57,6 +59,11 @@ struct RestoreStage {
         }
         guard hasItsKey != false else {
             throw ArchiveError.altered("its root key is not that of its database")
+        }
+        guard try !isInBucket || database.readBlocking({ try StoredFile.areSegmented(in: $0) }) != false else {
+            throw DataDirectory.Problem(
+                description:
+                    "the archive's objects have their bytes in a data directory: restore it without --keep-bucket")
         }
     }
 

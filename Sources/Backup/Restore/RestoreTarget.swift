@@ -12,8 +12,9 @@ struct RestoreTarget {
 
     /// Creates the folder if it does not exist, and locks it.
     ///
+    /// - Parameter keepsBucket: whether the objects keep their bytes in a bucket.
     /// - Throws: `DataDirectory.Problem` if it contains anything but the store that belongs to the archive's database.
-    init(_ path: String, for manifest: Manifest) throws {
+    init(_ path: String, for manifest: Manifest, keepsBucket: Bool) throws {
         try DataDirectory.make(path)
         let restoring = try PrivateFile.read(path + "/restoring/manifest").flatMap { Manifest($0) }
         let store = try OfflineStore(directory: path + "/store").identity?.id
@@ -26,6 +27,9 @@ struct RestoreTarget {
                         """)
             }
         } else if let store {
+            guard !keepsBucket else {
+                throw DataDirectory.Problem(description: "\(path) has a store of objects: name an empty folder")
+            }
             guard store == manifest.storeID else {
                 throw DataDirectory.Problem(
                     description:
@@ -39,11 +43,11 @@ struct RestoreTarget {
                         the data directory of that gateway
                         """)
             }
-            guard manifest.hasObjects || manifest.objects == 0 else {
+            guard keepsBucket || manifest.hasObjects || manifest.objects == 0 else {
                 throw DataDirectory.Problem(
                     description: """
                         the archive lists \(manifest.objects) objects without their data: name the data \
-                        directory of its gateway, with its store
+                        directory of its gateway, with its store, or use --keep-bucket if they are in a bucket
                         """)
             }
         }

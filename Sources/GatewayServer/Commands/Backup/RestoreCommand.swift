@@ -26,6 +26,10 @@ struct RestoreCommand: Command {
             .option("--from", "FILE", \.path, "Read the archive from this file", isRequired: true),
             .option("--data-dir", "DIR", \.directory, "Restore into this data directory", isRequired: true),
             .passphrase(\.passphrasePath),
+            .flag(
+                "--keep-bucket", \.keepsBucket,
+                "Restore the database and the keys only, into an empty folder: the objects keep their bytes in a bucket"
+            ),
             .flag("--json", \.json, "Print one JSON object"),
         ]
     }
@@ -33,6 +37,7 @@ struct RestoreCommand: Command {
     var path = ""
     var directory = ""
     var passphrasePath: String?
+    var keepsBucket = false
     var json = false
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
@@ -42,7 +47,7 @@ struct RestoreCommand: Command {
                 try ArchiveError.naming(path) {
                     try Restore.run(
                         from: path, passphrase: passphrase, into: directory, migrations: Program.migrations,
-                        now: environment.clock.now())
+                        now: environment.clock.now(), keepsBucket: keepsBucket)
                 })
         }
     }
@@ -65,7 +70,15 @@ struct RestoreCommand: Command {
     private func text(_ outcome: Restore.Outcome) -> [String] {
         let objects = TextLayout.count(outcome.objects, "object")
         var lines = ["\(directory): the backup of \(outcome.createdAt), \(objects)"]
-        if outcome.found > 0 { lines.append("already there: \(outcome.found)") }
+        if keepsBucket {
+            lines.append(
+                """
+                the objects stay in the bucket, and nothing is removed from it until 'data-gateway doctor --objects --data-dir \
+                \(directory) --config FILE --readopt all' has compared both
+                """)
+        } else if outcome.found > 0 {
+            lines.append("already there: \(outcome.found)")
+        }
         lines += outcome.missing.lines("missing (the store had no data when the backup was made)")
         lines += outcome.damaged.lines(
             "damaged (when the backup was made, the data did not match its checksum or could not be read; left out)")

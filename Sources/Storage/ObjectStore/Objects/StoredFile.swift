@@ -1,4 +1,6 @@
+import Basics
 import Checksums
+import Crypto
 package import Database
 
 /// A finished object's data file, according to its row.
@@ -29,6 +31,11 @@ package struct StoredFile: Sendable, Equatable {
     /// Makes all files those of a directory, where each is whole.
     package static func forgetSegments(in transaction: Connection) throws {
         try StoreRecords(transaction).forgetSegments()
+    }
+
+    /// Gives a database another history, because rows may have been lost: its engine removes nothing until both were compared.
+    package static func renewHistory(in transaction: Connection) throws {
+        try StoreRecords(transaction).setHistory(Hex.lower(Random.bytes(16)))
     }
 
     /// Returns the sum of their sizes in bytes.
