@@ -128,6 +128,9 @@ let package = Package(
                 "StoreClient", "StoreProtocol",
             ], path: "Storage/S3Engine"),
         module(
+            "EngineCopy", ["Basics", "Checksums", "Database", "DirectoryEngine", "ObjectStore", "S3Engine"],
+            path: "Storage/EngineCopy"),
+        module(
             "Accounts",
             [
                 "Basics", "CArgon2", "Capability", "Checksums", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "JSON",
@@ -258,7 +261,8 @@ let package = Package(
             "Serve",
             [
                 "Accounts", "AppSupport", "Backup", "Basics", "Capability", "Catalog", "Configuration", "Console",
-                "CopyJobs", "Crypto", "Database", "DeviceInit", "DirectoryEngine", "EventLoops", "GatewayAPI",
+                "CopyJobs", "Crypto", "Database", "DeviceInit", "DirectoryEngine", "EngineCopy", "EventLoops",
+                "GatewayAPI",
                 "GatewayFormats", "HTTPServer", "HTTPTypes", "Identity", "JSON", "ObjectStore", "Observability",
                 "Proto",
                 "RPC", "S3Engine", "Settings", "Sockets", "StoreClient", "StoreProtocol", "StoreServer", "ThreadCalls",
@@ -288,8 +292,8 @@ let package = Package(
         .target(
             name: "StoreTesting",
             dependencies: [
-                "Basics", "Crypto", "Database", "DirectoryEngine", "HTTPClient", "HTTPServer", "HTTPTypes",
-                "ObjectStore", "S3Engine", "Sockets",
+                "Basics", "Crypto", "Database", "DirectoryEngine", "EngineCopy", "HTTPClient", "HTTPServer",
+                "HTTPTypes", "ObjectStore", "S3Engine", "Sockets",
                 "StoreClient", "StoreProtocol", "StoreServer", "TestSupport",
             ],
             path: "Tests/StoreTesting", swiftSettings: strict),
@@ -358,7 +362,8 @@ let package = Package(
         tests(
             "StoreServer",
             [
-                "Basics", "Checksums", "Crypto", "Database", "DirectoryEngine", "HTTPClient", "HTTPServer",
+                "Basics", "Checksums", "Crypto", "Database", "DirectoryEngine", "EngineCopy", "HTTPClient",
+                "HTTPServer",
                 "HTTPTestClient", "HTTPTypes", "ObjectStore", "S3Engine", "Sockets", "StoreClient", "StoreProtocol",
                 "StoreTesting",
             ]),

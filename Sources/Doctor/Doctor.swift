@@ -140,11 +140,17 @@ package struct Doctor: Sendable {
     }
 
     private func requireBytes(_ connection: ReadConnection) throws {
-        guard let areSegmented = try StoredFile.areSegmented(in: connection), areSegmented != isOfBucket else { return }
-        throw DataDirectory.Problem(
-            description: areSegmented
-                ? "the objects have their bytes in a bucket: run doctor with --objects and the gateway's --config"
-                : "the objects have their bytes in the data directory: run doctor without --objects")
+        let problem: String
+        switch (try StoredFile.anyIsSegmented(in: connection), try StoredFile.anyIsInDirectory(in: connection)) {
+        case (true, true):
+            problem = "objects have their bytes in a bucket and in the data directory: let data-gateway objects copy end first"
+        case (true, false) where !isOfBucket:
+            problem = "the objects have their bytes in a bucket: run doctor with --objects and the gateway's --config"
+        case (false, true) where isOfBucket:
+            problem = "the objects have their bytes in the data directory: run doctor without --objects"
+        default: return
+        }
+        throw DataDirectory.Problem(description: problem)
     }
 
     /// Returns the files in quarantine, oldest first.

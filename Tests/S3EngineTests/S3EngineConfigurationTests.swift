@@ -40,9 +40,25 @@ import Testing
         #expect(reader.faults.isEmpty)
     }
 
+    @Test func previousEngineIsTheOtherOne() throws {
+        let (settings, reader) = try read(
+            "engine: \"directory\", previous_engine: \"s3\", endpoint: \"https://store.example.com\", bucket: \"robots\""
+        )
+        #expect(reader.faults.isEmpty)
+        #expect(settings.kind == .directory && settings.previous == .s3 && settings.s3 != nil)
+        #expect(try accepted(Self.required + ", previous_engine: \"directory\"").bucket.name == "robots")
+        #expect(
+            try faults("previous_engine: \"directory\"")
+                == ["objects.previous_engine must be another engine than objects.engine: remove it"])
+        #expect(
+            try faults("previous_engine: \"tape\"") == [
+                "objects.previous_engine must be none, directory or s3, not tape"
+            ])
+    }
+
     @Test func everyKeyIsRead() throws {
         let keys = try Set(read("").reader.settings.map(\.key))
-        #expect(keys == Set((["engine"] + S3EngineConfiguration.keys).map { "objects.\($0)" }))
+        #expect(keys == Set((["engine", "previous_engine"] + S3EngineConfiguration.keys).map { "objects.\($0)" }))
     }
 
     @Test func minimalSettingsHaveTheirDefaults() throws {

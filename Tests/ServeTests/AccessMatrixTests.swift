@@ -61,7 +61,8 @@ import Wire
     private static let system: Set<String> = [
         "CreateOrganization", "GetOrganization", "ListOrganizations", "UpdateOrganization", "DeleteOrganization",
         "PresignObject", "ReadObject", "IssueSystemCredential", "RotateSigningKey", "Backup", "GetClock",
-        "ConfirmClock", "GetSystemStatus", "ListSettings", "StageArchive", "UploadArchive", "GetRestore",
+        "ConfirmClock", "GetSystemStatus", "ListSettings", "StartEngineCopy", "GetEngineCopy",
+        "StopEngineCopy", "StageArchive", "UploadArchive", "GetRestore",
         "DiscardArchive", "ApplyArchive", "ReturnToPreviousData", "DeletePreviousData",
     ]
 

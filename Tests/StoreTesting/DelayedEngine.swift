@@ -8,7 +8,6 @@ package final class DelayedEngine: EngineWrapper {
     /// The duration of a call in microseconds.
     private static let delay: UInt32 = 20_000
 
-    package let sinksMayBlock = true
     package let base = MemoryEngine(hasPlaces: false)
 
     package init() {}
@@ -49,6 +48,7 @@ package final class DelayedEngine: EngineWrapper {
 
 /// Passes on what it gets when the body has ended: nothing appears before.
 private final class DelayedSink: BodySink, @unchecked Sendable {  // `arrived` is used by one thread at a time
+    let mayBlock = true
     private let sink: any BodySink
     private let pause: @Sendable () -> Void
     private var arrived: [UInt8] = []

@@ -6,8 +6,7 @@ package protocol EngineWrapper: ObjectEngine {
 }
 
 extension EngineWrapper {
-    package var hasPlaces: Bool { base.hasPlaces }
-    package var sinksMayBlock: Bool { base.sinksMayBlock }
+    package func hasPlaces(_ fileID: String) -> Bool { base.hasPlaces(fileID) }
     package func freeBytes() throws -> Int64? { try base.freeBytes() }
     package func start(_ start: EngineStart) throws -> any EngineUpkeep { try base.start(start) }
     package func createMultipart() throws -> NewFile { try base.createMultipart() }

@@ -10,18 +10,19 @@ package final class MemoryEngine: ObjectEngine {
         package var isFinished = false
     }
 
-    package let hasPlaces: Bool
-    package let sinksMayBlock = false
+    private let givesPlaces: Bool
     package let files = Lock<[String: File]>([:])
     private let facts = Lock<[String: [UInt8]]>([:])
     /// The ids of new files without a row.
     package let pending = Lock<Set<String>>([])
 
     package init(hasPlaces: Bool = true) {
-        self.hasPlaces = hasPlaces
+        givesPlaces = hasPlaces
     }
 
     package func freeBytes() throws -> Int64? { nil }
+
+    package func hasPlaces(_ fileID: String) -> Bool { givesPlaces }
 
     package func start(_ start: EngineStart) throws -> any EngineUpkeep { NoUpkeep() }
 

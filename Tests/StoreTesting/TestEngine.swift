@@ -1,28 +1,36 @@
 import Crypto
 package import DirectoryEngine
+import EngineCopy
 import Foundation
 package import ObjectStore
+import S3Engine
 package import Testing
 
-/// The engine of the stores in tests: `STORE_ENGINE=memory`, `delayed` or `s3` in the environment replaces the directory.
+/// The engine of the stores in tests: `STORE_ENGINE=memory`, `delayed`, `s3` or `paired` in the environment replaces the directory.
 package enum TestEngine: String, Sendable {
     case directory
     case memory
     case delayed
     case s3
+    /// A directory, and a bucket to which its objects can be copied.
+    case paired
 
     package static let current: TestEngine? =
         TestEngine(rawValue: ProcessInfo.processInfo.environment["STORE_ENGINE"] ?? directory.rawValue)
 
     package static func make(
-        _ directory: String, _ files: DirectoryConfiguration = DirectoryConfiguration()
+        _ directory: String, _ files: DirectoryConfiguration = DirectoryConfiguration(), _ kind: Self? = current
     ) throws -> any ObjectEngine {
-        switch current {
+        switch kind {
         case .directory: try DirectoryEngine(path: directory, configuration: files)
         case .memory: MemoryEngine()
         case .delayed: DelayedEngine()
         case .s3: try TestBucket.makeEngine(spoolFolder: NSTemporaryDirectory())
-        case nil: preconditionFailure("STORE_ENGINE is directory, memory, delayed or s3")
+        case .paired:
+            try PairedEngines(
+                DirectoryEngine(path: directory, configuration: files),
+                TestBucket.makeEngine(spoolFolder: NSTemporaryDirectory()), target: .s3)
+        case nil: preconditionFailure("STORE_ENGINE is directory, memory, delayed, s3 or paired")
         }
     }
 }

@@ -38,6 +38,7 @@ CHOSEN = {
     "share_codes.code": 8,  # ShareCodeRegistry
     "sites.name": 128,  # FieldRules.title
     "store_buckets.name": 63,  # ObjectName.isBucket
+    "store_engine_copies.target": 16,
     "store_files.layout_id": 32,
     "store_multiparts.bucket": 63,  # ObjectName.isBucket
     "store_multiparts.object_key": 1023 + 1024,  # a bucket's prefix, and a key in it

@@ -139,7 +139,7 @@ package final class RestoreService: RestoreServiceHandler {
                 bare: .failedPrecondition,
                 "the previous data of an earlier restore are still there: delete them, or return to them, first")
         }
-        guard try await session.database.read({ try StoredFile.areSegmented(in: $0) }) != true else {
+        guard try await !session.database.read({ try StoredFile.anyIsSegmented(in: $0) }) else {
             throw RPCError(
                 bare: .failedPrecondition,
                 "the objects have their bytes in a bucket: restore the archive into a new data directory by data-gateway "

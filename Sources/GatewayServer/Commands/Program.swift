@@ -188,6 +188,12 @@ package enum Program: CompletedProgram {
                     ])),
             .group(
                 CommandGroup(
+                    "objects", "Copy the bytes of all objects to another engine",
+                    [
+                        .command(EngineCopyStart.self), .command(EngineCopyShow.self), .command(EngineCopyStop.self),
+                    ])),
+            .group(
+                CommandGroup(
                     "config", "Show and check a gateway's configuration",
                     [.command(ConfigCheck.self), .command(ConfigShow.self)])),
             .group(
@@ -222,7 +228,10 @@ package enum Program: CompletedProgram {
             ("Organization", ["site", "device", "user", "identity", "key", "org"]),
             (
                 "Gateway",
-                ["serve", "status", "support-bundle", "config", "audit", "statistics", "events", "clock", "keys"]
+                [
+                    "serve", "status", "support-bundle", "config", "objects", "audit", "statistics", "events", "clock",
+                    "keys",
+                ]
             ),
             ("Backup", ["backup", "restore", "doctor"]),
         ],

@@ -59,7 +59,8 @@ package struct GatewayModules: Sendable {
                 configuration: configuration[BackupsConfiguration.self])
             await backups.recordOutcome()
             let system = SystemService(
-                store: core.store.objects, settings: configuration.settings, startedAt: core.environment.clock.now(),
+                store: core.store.objects, engines: core.store.pairedEngines, settings: configuration.settings,
+                startedAt: core.environment.clock.now(),
                 certificates: certificates, backups: backups.counts)
             return try GatewayModules(core, configuration, backups, others: [system] + apps, opened: opened)
         } catch {

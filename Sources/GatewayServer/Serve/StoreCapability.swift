@@ -3,6 +3,7 @@ import Capability
 import Configuration
 import Database
 import DirectoryEngine
+import EngineCopy
 import GatewayAPI
 import HTTPServer
 import HTTPTypes
@@ -36,6 +37,9 @@ struct StoreCapability: Capability {
         directUploadIdle = uploads.sessionTotal
         log = environment.log
     }
+
+    /// Both engines, while objects are copied from one to the other.
+    var pairedEngines: PairedEngines? { engine.paired }
 
     static var migrations: [Migration] { ObjectStore.migrations }
 

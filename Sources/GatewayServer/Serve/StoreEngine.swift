@@ -5,6 +5,7 @@ import Capability
 package import Configuration
 import Database
 import DirectoryEngine
+import EngineCopy
 import FoundationEssentials
 package import ObjectStore
 import S3Engine
@@ -24,15 +25,18 @@ struct StoreEngine: Sendable {
 
     /// Objects have their bytes in another engine than the configured one.
     struct BytesElsewhere: Error, CustomStringConvertible {
-        let count: Int
-        let isInBucket: Bool
+        let objects: Int
+        let uploads: Int
+        let configured: ObjectEngineKind
 
         var description: String {
-            isInBucket
-                ? "\(count) objects have their bytes in a bucket, and objects.engine is \"directory\": set it to \"s3\" "
-                    + "again"
-                : "\(count) objects have their bytes in the data directory, and objects.engine is \"s3\": set it to "
-                    + "\"directory\" again"
+            let other = configured == .s3 ? ObjectEngineKind.directory : .s3
+            let place = configured == .s3 ? "the data directory" : "a bucket"
+            return
+                "\(objects) objects and \(uploads) multipart uploads have their bytes in \(place), and objects.engine is "
+                + "\"\(configured.rawValue)\": set objects.previous_engine to \"\(other.rawValue)\" and copy them with "
+                + "`data-gateway objects copy --to \(configured.rawValue)`, or set objects.engine to "
+                + "\"\(other.rawValue)\" again"
         }
     }
 
@@ -45,38 +49,55 @@ struct StoreEngine: Sendable {
     }
 
     let engine: any ObjectEngine
+    /// The engine of new objects.
+    private let kind: ObjectEngineKind
     /// `nil` for the directory, to which the lock of the data directory is the right.
     private let bucket: BucketEngine?
     private let log: Logger
 
-    /// Examines a bucket and takes its prefix, or opens the directory.
+    /// Both engines, while objects are copied from one to the other.
+    var paired: PairedEngines? { engine as? PairedEngines }
+
+    /// Examines a bucket and takes its prefix, or opens the directory, or does both.
     static func open(
         _ configuration: StoreConfiguration, _ directory: DataDirectory, _ log: Logger, opened: Closings
     ) async throws -> StoreEngine {
+        let kind = configuration.engine.kind
         guard let settings = configuration.engine.s3 else {
             let engine = try DirectoryEngine(path: directory.store, configuration: configuration.files)
-            return StoreEngine(engine: engine, bucket: nil, log: log)
+            return StoreEngine(engine: engine, kind: kind, bucket: nil, log: log)
         }
         let access = try await BucketAccess.open(settings, directory, takesOver: configuration.takesOver, log)
         let owner = access.owner
         opened.add { _ = try? BlockingCall.run { await owner.release() } }
-        let engine = S3Engine(
+        let bucket = S3Engine(
             settings, access.report, credentials: access.credentials, owner: owner, spoolFolder: directory.path,
             clock: SystemClock())
-        engine.use(.ofDatabase)
+        bucket.use(.ofDatabase)
+        var engine: any ObjectEngine = bucket
+        if configuration.engine.previous != nil {
+            let files = try DirectoryEngine(path: directory.store, configuration: configuration.files)
+            engine = PairedEngines(files, bucket, target: kind)
+        }
         return StoreEngine(
-            engine: engine, bucket: BucketEngine(engine: engine, owner: owner, name: settings.name), log: log)
+            engine: engine, kind: kind, bucket: BucketEngine(engine: bucket, owner: owner, name: settings.name),
+            log: log)
     }
 
     /// - Throws: ``BytesElsewhere`` if the database has objects that this engine does not have.
     func requireBytes(of database: Database) throws {
-        let isInBucket = bucket != nil
-        let (areSegmented, count) = try database.readBlocking {
-            (try StoredFile.areSegmented(in: $0), try StoredFile.count(in: $0))
+        guard paired == nil else { return }
+        let isInBucket = kind == .s3
+        let mayBeElsewhere = try database.readBlocking {
+            try isInBucket ? StoreRecords($0).directoryHoldsBytes() != false : StoredFile.anyIsSegmented(in: $0)
         }
-        if let areSegmented, areSegmented != isInBucket {
-            throw BytesElsewhere(count: count, isInBucket: areSegmented)
+        guard mayBeElsewhere else { return }
+        let left = try database.readBlocking { try StoreRecords($0).countToCopy(inBucket: !isInBucket) }
+        guard left.objects + left.uploads == 0 else {
+            throw BytesElsewhere(objects: left.objects, uploads: left.uploads, configured: kind)
         }
+        // All objects would be counted again at each start.
+        if isInBucket { try database.writeBlocking { try StoreRecords($0).setDirectoryHoldsBytes(false) } }
     }
 
     /// Whether the bucket and the database belong together; `nil` for the directory.

@@ -4,14 +4,19 @@ import Basics
 import Capability
 import Configuration
 import Database
+import EngineCopy
+import GatewayFormats
 import ObjectStore
 import Proto
 import RPC
+import S3Engine
 import Settings
 
 /// The gRPC service SystemService: the state and the settings of the process.
 struct SystemService: SystemServiceHandler {
     let store: ObjectStore
+    /// `nil` = the gateway has one engine.
+    let engines: PairedEngines?
     let settings: [ConfigurationSetting]
     let startedAt: UnixTime
     let certificates: GatewayCertificates
@@ -35,9 +40,87 @@ struct SystemService: SystemServiceHandler {
     }
 }
 
+/// The copy of objects from one engine to the other.
+extension SystemService {
+    func startEngineCopy(
+        _ request: StartEngineCopyRequest, context: CallContext
+    ) async throws -> EngineCopyProgress {
+        guard let target = ObjectEngineKind(rawValue: request.target) else {
+            let words = ObjectEngineKind.allCases.map(\.rawValue).joined(separator: " or ")
+            throw RPCError.invalidArgument("target must be \(words)")
+        }
+        let (engines, copy) = try engineCopy()
+        guard engines.target == target else {
+            throw RPCError.failedPrecondition(
+                "target must be the gateway's objects.engine, which is \(engines.target.rawValue)")
+        }
+        try copy.begin()
+        return try progress(engines, copy)
+    }
+
+    func getEngineCopy(
+        _ request: GetEngineCopyRequest, context: CallContext
+    ) async throws -> EngineCopyProgress {
+        let (engines, copy) = try engineCopy()
+        return try progress(engines, copy)
+    }
+
+    func stopEngineCopy(
+        _ request: StopEngineCopyRequest, context: CallContext
+    ) async throws -> EngineCopyProgress {
+        let (engines, copy) = try engineCopy()
+        try await copy.stop()
+        return try progress(engines, copy)
+    }
+
+    private func engineCopy() throws -> (PairedEngines, EngineCopy) {
+        guard let engines, let copy = engines.copy else {
+            throw RPCError.failedPrecondition(
+                "the gateway has one engine: set objects.previous_engine to the one that has the objects, and restart it"
+            )
+        }
+        return (engines, copy)
+    }
+
+    private func progress(_ engines: PairedEngines, _ copy: EngineCopy) throws -> EngineCopyProgress {
+        let progress = copy.progress
+        let (state, reason) = progress.phase.described
+        return EngineCopyProgress(
+            target: engines.target.rawValue, state: state, reason: reason,
+            startedAt: try copy.begunAt().map { Timestamp($0) }, copiedObjects: Int64(progress.copiedObjects),
+            copiedBytes: progress.copiedBytes, remainingObjects: Int64(progress.remainingObjects),
+            remainingBytes: progress.remainingBytes, remainingUploads: Int64(progress.remainingUploads),
+            failures: progress.failures.values.map {
+                EngineCopyFailure(bucket: $0.place.bucket, key: $0.place.key, reason: $0.reason)
+            })
+    }
+}
+
+extension EngineCopy.Phase {
+    fileprivate var described: (EngineCopyState, String) {
+        switch self {
+        case .idle: (.idle, "")
+        case .running: (.running, "")
+        case .waitingForUploads: (.waitingForUploads, "")
+        case .interrupted(let reason): (.interrupted, reason)
+        case .failed: (.failed, "")
+        case .complete: (.complete, "")
+        }
+    }
+}
+
 extension SystemService: Capability {
     static var access: AccessTable {
-        AccessTable([(.systemAdmin, [SystemServiceMethods.getSystemStatus, SystemServiceMethods.listSettings])])
+        AccessTable([
+            (
+                .systemAdmin,
+                [
+                    SystemServiceMethods.getSystemStatus, SystemServiceMethods.listSettings,
+                    SystemServiceMethods.startEngineCopy, SystemServiceMethods.getEngineCopy,
+                    SystemServiceMethods.stopEngineCopy,
+                ]
+            )
+        ])
     }
 
     func register(for listener: ListenerName, in router: inout Router) {

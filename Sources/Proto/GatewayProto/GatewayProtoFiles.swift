@@ -125,6 +125,8 @@ public enum GatewayProtoFiles {
         EnableDeviceRequest.self,
         EnableSiteRequest.self,
         EnableSiteResponse.self,
+        EngineCopyFailure.self,
+        EngineCopyProgress.self,
         EnrollSecondFactorRequest.self,
         EnrollSecondFactorResponse.self,
         EventDelivery.self,
@@ -150,6 +152,7 @@ public enum GatewayProtoFiles {
         GetCopyJobResponse.self,
         GetDeviceRequest.self,
         GetDeviceSuiteRequest.self,
+        GetEngineCopyRequest.self,
         GetObjectFacetsRequest.self,
         GetObjectFacetsResponse.self,
         GetObjectOperationRequest.self,
@@ -302,6 +305,8 @@ public enum GatewayProtoFiles {
         StageArchiveRequest.self,
         StageArchiveResponse.self,
         StagedArchive.self,
+        StartEngineCopyRequest.self,
+        StopEngineCopyRequest.self,
         StorageObject.self,
         StoredFileInfo.self,
         StoredUploadPart.self,
@@ -818,6 +823,17 @@ public enum GatewayProtoFiles {
         archebase.session.v1.UserSession.is_current	Whether the session makes this call.
         archebase.data_gateway.v1.SystemService.GetSystemStatus	Returns the version, the free space on the disk of the object store, and the results of scheduled backups.
         archebase.data_gateway.v1.SystemService.ListSettings	Lists the settings that the gateway was started with, without secrets.
+        archebase.data_gateway.v1.SystemService.StartEngineCopy	Begins to copy the bytes of all objects to the engine that `objects.engine` names, from the one in `objects.previous_engine`; or continues a copy that failed for some objects. The gateway serves meanwhile, and continues after a restart. FAILED_PRECONDITION: the gateway has one engine, or its `objects.engine` is another one.
+        archebase.data_gateway.v1.SystemService.GetEngineCopy	Returns the progress of the copy. FAILED_PRECONDITION: the gateway has one engine.
+        archebase.data_gateway.v1.SystemService.StopEngineCopy	Stops the copy. What was copied stays in the target. FAILED_PRECONDITION: the gateway has one engine.
+        archebase.data_gateway.v1.StartEngineCopyRequest.target	The engine: `directory` or `s3`.
+        archebase.data_gateway.v1.EngineCopyProgress	The progress of a copy. The counts are those of this process of the gateway.
+        archebase.data_gateway.v1.EngineCopyProgress.target	The engine to which objects are copied: `directory` or `s3`.
+        archebase.data_gateway.v1.EngineCopyProgress.reason	Why it is interrupted.
+        archebase.data_gateway.v1.EngineCopyProgress.started_at	When the copy was begun; unset = none is in progress.
+        archebase.data_gateway.v1.EngineCopyProgress.remaining_objects	Objects that are not in the target yet.
+        archebase.data_gateway.v1.EngineCopyProgress.remaining_uploads	Multipart uploads that are not completed and end in the other engine.
+        archebase.data_gateway.v1.EngineCopyProgress.failures	The first 1000 objects that cannot be copied.
         archebase.data_gateway.v1.GetSystemStatusResponse.store_free_bytes	The free bytes of the object store's disk; -1 = unknown.
         archebase.data_gateway.v1.GetSystemStatusResponse.store_minimum_free_bytes	The free bytes below which new uploads are refused.
         archebase.data_gateway.v1.GetSystemStatusResponse.certificate_ends_at	The end of the TLS certificate; unset = no listener uses TLS.
@@ -832,6 +848,11 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.SystemSetting.key	`section.name`.
         archebase.data_gateway.v1.SystemSetting.value	Secrets are replaced by `***`.
         archebase.data_gateway.v1.SystemSetting.source	`default`, or the file, the variable or the option that sets it.
+        archebase.data_gateway.v1.EngineCopyState.ENGINE_COPY_STATE_IDLE	It was not begun, or was stopped.
+        archebase.data_gateway.v1.EngineCopyState.ENGINE_COPY_STATE_WAITING_FOR_UPLOADS	It waits for multipart uploads that began in the other engine.
+        archebase.data_gateway.v1.EngineCopyState.ENGINE_COPY_STATE_INTERRUPTED	An engine does not answer, see `reason`; the gateway tries again.
+        archebase.data_gateway.v1.EngineCopyState.ENGINE_COPY_STATE_FAILED	The objects in `failures` cannot be copied; all others are.
+        archebase.data_gateway.v1.EngineCopyState.ENGINE_COPY_STATE_COMPLETE	All objects are in the target.
         archebase.data_gateway.v1.UploadManagementService.ListUploads	Lists the unfinished uploads of the caller's organization, newest first; for an admin of SYSTEM who acts for no other organization, all.
         archebase.data_gateway.v1.UploadManagementService.CancelUpload	Aborts an unfinished upload of the caller's organization and removes its stored data; its device learns it with its next call. An upload that was aborted before stays as it is; a completed one is FAILED_PRECONDITION.
         archebase.data_gateway.v1.UploadManagementService.CreateSiteUpload	Begins the upload of a user's file as an upload of a site of the caller's organization. The credentials end with the user's access, and when the site is disabled. Repeated with the same `idempotency_key`, it returns the same upload.

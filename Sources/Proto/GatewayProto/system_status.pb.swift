@@ -13,6 +13,22 @@ public protocol SystemServiceHandler: Sendable {
 
     /// Lists the settings that the gateway was started with, without secrets.
     func listSettings(_ request: ListSettingsRequest, context: Context) async throws -> ListSettingsResponse
+
+    /// Begins to copy the bytes of all objects to the engine that `objects.engine` names, from the one in `objects.previous_engine`; or
+    /// continues a copy that failed for some objects. The gateway serves meanwhile, and continues after a restart.
+    ///
+    /// FAILED_PRECONDITION: the gateway has one engine, or its `objects.engine` is another one.
+    func startEngineCopy(_ request: StartEngineCopyRequest, context: Context) async throws -> EngineCopyProgress
+
+    /// Returns the progress of the copy.
+    ///
+    /// FAILED_PRECONDITION: the gateway has one engine.
+    func getEngineCopy(_ request: GetEngineCopyRequest, context: Context) async throws -> EngineCopyProgress
+
+    /// Stops the copy. What was copied stays in the target.
+    ///
+    /// FAILED_PRECONDITION: the gateway has one engine.
+    func stopEngineCopy(_ request: StopEngineCopyRequest, context: Context) async throws -> EngineCopyProgress
 }
 
 extension SystemServiceHandler {
@@ -20,6 +36,9 @@ extension SystemServiceHandler {
     public func register(in registry: inout some MethodRegistry<Context>) {
         registry.add(SystemServiceMethods.getSystemStatus, unary: { try await self.getSystemStatus($0, context: $1) })
         registry.add(SystemServiceMethods.listSettings, unary: { try await self.listSettings($0, context: $1) })
+        registry.add(SystemServiceMethods.startEngineCopy, unary: { try await self.startEngineCopy($0, context: $1) })
+        registry.add(SystemServiceMethods.getEngineCopy, unary: { try await self.getEngineCopy($0, context: $1) })
+        registry.add(SystemServiceMethods.stopEngineCopy, unary: { try await self.stopEngineCopy($0, context: $1) })
     }
 }
 
@@ -27,11 +46,17 @@ public enum SystemServiceMethods {
     public static let service = "archebase.data_gateway.v1.SystemService"
     public static let getSystemStatus = MethodDescriptor(service: service, name: "GetSystemStatus", kind: .unary, isSideEffectFree: true)
     public static let listSettings = MethodDescriptor(service: service, name: "ListSettings", kind: .unary, isSideEffectFree: true)
-    public static let all: [MethodDescriptor] = [getSystemStatus, listSettings]
+    public static let startEngineCopy = MethodDescriptor(service: service, name: "StartEngineCopy", kind: .unary)
+    public static let getEngineCopy = MethodDescriptor(service: service, name: "GetEngineCopy", kind: .unary, isSideEffectFree: true)
+    public static let stopEngineCopy = MethodDescriptor(service: service, name: "StopEngineCopy", kind: .unary)
+    public static let all: [MethodDescriptor] = [getSystemStatus, listSettings, startEngineCopy, getEngineCopy, stopEngineCopy]
     /// The HTTP requests that call the methods.
     public static let routes: [HTTPRoute] = [
         HTTPRoute(getSystemStatus, "GET", RouteTemplate([.literal("v1"), .literal("system"), .literal("status")]), messages: ("archebase.data_gateway.v1.GetSystemStatusRequest", "archebase.data_gateway.v1.GetSystemStatusResponse")),
         HTTPRoute(listSettings, "GET", RouteTemplate([.literal("v1"), .literal("system"), .literal("settings")]), messages: ("archebase.data_gateway.v1.ListSettingsRequest", "archebase.data_gateway.v1.ListSettingsResponse")),
+        HTTPRoute(startEngineCopy, "POST", RouteTemplate([.literal("v1"), .literal("system"), .literal("engineCopy")], verb: "start"), body: .whole, messages: ("archebase.data_gateway.v1.StartEngineCopyRequest", "archebase.data_gateway.v1.EngineCopyProgress")),
+        HTTPRoute(getEngineCopy, "GET", RouteTemplate([.literal("v1"), .literal("system"), .literal("engineCopy")]), messages: ("archebase.data_gateway.v1.GetEngineCopyRequest", "archebase.data_gateway.v1.EngineCopyProgress")),
+        HTTPRoute(stopEngineCopy, "POST", RouteTemplate([.literal("v1"), .literal("system"), .literal("engineCopy")], verb: "stop"), body: .whole, messages: ("archebase.data_gateway.v1.StopEngineCopyRequest", "archebase.data_gateway.v1.EngineCopyProgress")),
     ]
 }
 
@@ -48,6 +73,297 @@ public struct SystemServiceClient<Transport: CallTransport>: Sendable {
     /// Lists the settings that the gateway was started with, without secrets.
     public func listSettings(_ request: ListSettingsRequest, options: CallOptions = CallOptions()) async throws -> ListSettingsResponse {
         try await transport.unary(SystemServiceMethods.listSettings, request, options: options)
+    }
+
+    /// Begins to copy the bytes of all objects to the engine that `objects.engine` names, from the one in `objects.previous_engine`; or
+    /// continues a copy that failed for some objects. The gateway serves meanwhile, and continues after a restart.
+    ///
+    /// FAILED_PRECONDITION: the gateway has one engine, or its `objects.engine` is another one.
+    public func startEngineCopy(_ request: StartEngineCopyRequest, options: CallOptions = CallOptions()) async throws -> EngineCopyProgress {
+        try await transport.unary(SystemServiceMethods.startEngineCopy, request, options: options)
+    }
+
+    /// Returns the progress of the copy.
+    ///
+    /// FAILED_PRECONDITION: the gateway has one engine.
+    public func getEngineCopy(_ request: GetEngineCopyRequest, options: CallOptions = CallOptions()) async throws -> EngineCopyProgress {
+        try await transport.unary(SystemServiceMethods.getEngineCopy, request, options: options)
+    }
+
+    /// Stops the copy. What was copied stays in the target.
+    ///
+    /// FAILED_PRECONDITION: the gateway has one engine.
+    public func stopEngineCopy(_ request: StopEngineCopyRequest, options: CallOptions = CallOptions()) async throws -> EngineCopyProgress {
+        try await transport.unary(SystemServiceMethods.stopEngineCopy, request, options: options)
+    }
+}
+
+public enum EngineCopyState: ProtobufEnum {
+    case unspecified
+    /// It was not begun, or was stopped.
+    case idle
+    case running
+    /// It waits for multipart uploads that began in the other engine.
+    case waitingForUploads
+    /// An engine does not answer, see `reason`; the gateway tries again.
+    case interrupted
+    /// The objects in `failures` cannot be copied; all others are.
+    case failed
+    /// All objects are in the target.
+    case complete
+    /// A number that has no name here.
+    case unrecognized(Int32)
+
+    /// Every value that has a name.
+    public static var allCases: [Self] { [.unspecified, .idle, .running, .waitingForUploads, .interrupted, .failed, .complete] }
+
+    public init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .idle
+        case 2: self = .running
+        case 3: self = .waitingForUploads
+        case 4: self = .interrupted
+        case 5: self = .failed
+        case 6: self = .complete
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    public var rawValue: Int32 {
+        switch self {
+        case .unspecified: 0
+        case .idle: 1
+        case .running: 2
+        case .waitingForUploads: 3
+        case .interrupted: 4
+        case .failed: 5
+        case .complete: 6
+        case .unrecognized(let number): number
+        }
+    }
+}
+
+public struct StartEngineCopyRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.StartEngineCopyRequest" }
+
+    /// The engine: `directory` or `s3`.
+    public var target: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        target: String = ""
+    ) {
+        self.target = target
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.target, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.target, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.target, tag: 10, to: &writer)
+    }
+}
+
+public struct GetEngineCopyRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GetEngineCopyRequest" }
+
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            try reader.readUnknown(tag, into: &self.unknownFields)
+        }
+    }
+
+    public var encodedSize: Int {
+        self.unknownFields.count
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+    }
+}
+
+public struct StopEngineCopyRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.StopEngineCopyRequest" }
+
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            try reader.readUnknown(tag, into: &self.unknownFields)
+        }
+    }
+
+    public var encodedSize: Int {
+        self.unknownFields.count
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+    }
+}
+
+/// The progress of a copy. The counts are those of this process of the gateway.
+public struct EngineCopyProgress: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.EngineCopyProgress" }
+
+    /// The engine to which objects are copied: `directory` or `s3`.
+    public var target: String = ""
+    public var state: EngineCopyState = EngineCopyState(rawValue: 0)
+    /// Why it is interrupted.
+    public var reason: String = ""
+    /// When the copy was begun; unset = none is in progress.
+    public var startedAt: Timestamp?
+    public var copiedObjects: Int64 = 0
+    public var copiedBytes: Int64 = 0
+    /// Objects that are not in the target yet.
+    public var remainingObjects: Int64 = 0
+    public var remainingBytes: Int64 = 0
+    /// Multipart uploads that are not completed and end in the other engine.
+    public var remainingUploads: Int64 = 0
+    /// The first 1000 objects that cannot be copied.
+    public var failures: [EngineCopyFailure] = []
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        target: String = "",
+        state: EngineCopyState = EngineCopyState(rawValue: 0),
+        reason: String = "",
+        startedAt: Timestamp? = nil,
+        copiedObjects: Int64 = 0,
+        copiedBytes: Int64 = 0,
+        remainingObjects: Int64 = 0,
+        remainingBytes: Int64 = 0,
+        remainingUploads: Int64 = 0,
+        failures: [EngineCopyFailure] = []
+    ) {
+        self.target = target
+        self.state = state
+        self.reason = reason
+        self.startedAt = startedAt
+        self.copiedObjects = copiedObjects
+        self.copiedBytes = copiedBytes
+        self.remainingObjects = remainingObjects
+        self.remainingBytes = remainingBytes
+        self.remainingUploads = remainingUploads
+        self.failures = failures
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.target, from: &reader)
+            case 16: try ProtoEnum<EngineCopyState>.merge(into: &self.state, from: &reader)
+            case 26: try ProtoString.merge(into: &self.reason, from: &reader)
+            case 34: try ProtoMessage<Timestamp>.merge(into: &self.startedAt, from: &reader)
+            case 40: try ProtoInt64.merge(into: &self.copiedObjects, from: &reader)
+            case 48: try ProtoInt64.merge(into: &self.copiedBytes, from: &reader)
+            case 56: try ProtoInt64.merge(into: &self.remainingObjects, from: &reader)
+            case 64: try ProtoInt64.merge(into: &self.remainingBytes, from: &reader)
+            case 72: try ProtoInt64.merge(into: &self.remainingUploads, from: &reader)
+            case 82: try ProtoMessage<EngineCopyFailure>.append(to: &self.failures, tag: tag, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.target, tag: 10)
+        size += ProtoEnum<EngineCopyState>.size(self.state, tag: 16)
+        size += ProtoString.size(self.reason, tag: 26)
+        size += ProtoMessage<Timestamp>.size(optional: self.startedAt, tag: 34)
+        size += ProtoInt64.size(self.copiedObjects, tag: 40)
+        size += ProtoInt64.size(self.copiedBytes, tag: 48)
+        size += ProtoInt64.size(self.remainingObjects, tag: 56)
+        size += ProtoInt64.size(self.remainingBytes, tag: 64)
+        size += ProtoInt64.size(self.remainingUploads, tag: 72)
+        size += ProtoMessage<EngineCopyFailure>.size(repeated: self.failures, tag: 82)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<EngineCopyFailure>.write(repeated: self.failures, tag: 82, to: &writer)
+        ProtoInt64.write(self.remainingUploads, tag: 72, to: &writer)
+        ProtoInt64.write(self.remainingBytes, tag: 64, to: &writer)
+        ProtoInt64.write(self.remainingObjects, tag: 56, to: &writer)
+        ProtoInt64.write(self.copiedBytes, tag: 48, to: &writer)
+        ProtoInt64.write(self.copiedObjects, tag: 40, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.startedAt, tag: 34, to: &writer)
+        ProtoString.write(self.reason, tag: 26, to: &writer)
+        ProtoEnum<EngineCopyState>.write(self.state, tag: 16, to: &writer)
+        ProtoString.write(self.target, tag: 10, to: &writer)
+    }
+}
+
+public struct EngineCopyFailure: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.EngineCopyFailure" }
+
+    public var bucket: String = ""
+    public var key: String = ""
+    public var reason: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        bucket: String = "",
+        key: String = "",
+        reason: String = ""
+    ) {
+        self.bucket = bucket
+        self.key = key
+        self.reason = reason
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.bucket, from: &reader)
+            case 18: try ProtoString.merge(into: &self.key, from: &reader)
+            case 26: try ProtoString.merge(into: &self.reason, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.bucket, tag: 10)
+        size += ProtoString.size(self.key, tag: 18)
+        size += ProtoString.size(self.reason, tag: 26)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.reason, tag: 26, to: &writer)
+        ProtoString.write(self.key, tag: 18, to: &writer)
+        ProtoString.write(self.bucket, tag: 10, to: &writer)
     }
 }
 
@@ -345,24 +661,42 @@ extension FileDescriptor {
         name: "system_status.proto",
         base64: """
             ChNzeXN0ZW1fc3RhdHVzLnByb3RvEhlhcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxGhxnb29nbGUvYXBpL2Fubm90YXRpb25zLnBy\
-            b3RvGh9nb29nbGUvcHJvdG9idWYvdGltZXN0YW1wLnByb3RvIhgKFkdldFN5c3RlbVN0YXR1c1JlcXVlc3QiyAMKF0dldFN5c3Rl\
-            bVN0YXR1c1Jlc3BvbnNlEhgKB3ZlcnNpb24YASABKAlSB3ZlcnNpb24SOQoKc3RhcnRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90\
-            b2J1Zi5UaW1lc3RhbXBSCXN0YXJ0ZWRBdBIoChBzdG9yZV9mcmVlX2J5dGVzGAMgASgDUg5zdG9yZUZyZWVCeXRlcxI3ChhzdG9y\
-            ZV9taW5pbXVtX2ZyZWVfYnl0ZXMYBCABKANSFXN0b3JlTWluaW11bUZyZWVCeXRlcxJKChNjZXJ0aWZpY2F0ZV9lbmRzX2F0GAUg\
-            ASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIRY2VydGlmaWNhdGVFbmRzQXQSWgoQYmFja3VwX3NjaGVkdWxlcxgGIAMo\
-            CzIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQmFja3VwU2NoZWR1bGVTdGF0dXNSD2JhY2t1cFNjaGVkdWxlcxJNChVsYXN0\
-            X21hbnVhbF9iYWNrdXBfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUhJsYXN0TWFudWFsQmFja3VwQXQi0wIK\
-            FEJhY2t1cFNjaGVkdWxlU3RhdHVzEhIKBG5hbWUYASABKAlSBG5hbWUSKQoQaW50ZXJ2YWxfc2Vjb25kcxgCIAEoA1IPaW50ZXJ2\
-            YWxTZWNvbmRzEkIKD2xhc3Rfc3VjY2Vzc19hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSDWxhc3RTdWNjZXNz\
-            QXQSMgoVbGFzdF9kdXJhdGlvbl9zZWNvbmRzGAQgASgDUhNsYXN0RHVyYXRpb25TZWNvbmRzEiYKD2xhc3Rfc2l6ZV9ieXRlcxgF\
-            IAEoA1INbGFzdFNpemVCeXRlcxIhCgxsb3N0X29iamVjdHMYBiABKANSC2xvc3RPYmplY3RzEhoKCGZhaWx1cmVzGAcgASgDUghm\
-            YWlsdXJlcxIdCgppc19ydW5uaW5nGAggASgIUglpc1J1bm5pbmciFQoTTGlzdFNldHRpbmdzUmVxdWVzdCJcChRMaXN0U2V0dGlu\
-            Z3NSZXNwb25zZRJECghzZXR0aW5ncxgBIAMoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3lzdGVtU2V0dGluZ1IIc2V0\
-            dGluZ3MiTwoNU3lzdGVtU2V0dGluZxIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWUSFgoGc291cmNlGAMg\
-            ASgJUgZzb3VyY2UyugIKDVN5c3RlbVNlcnZpY2USlgEKD0dldFN5c3RlbVN0YXR1cxIxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
-            djEuR2V0U3lzdGVtU3RhdHVzUmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3lzdGVtU3RhdHVzUmVzcG9u\
-            c2UiHJACAYLT5JMCExIRL3YxL3N5c3RlbS9zdGF0dXMSjwEKDExpc3RTZXR0aW5ncxIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
-            djEuTGlzdFNldHRpbmdzUmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFNldHRpbmdzUmVzcG9uc2UiHpAC\
-            AYLT5JMCFRITL3YxL3N5c3RlbS9zZXR0aW5nc2IGcHJvdG8z
+            b3RvGh9nb29nbGUvcHJvdG9idWYvdGltZXN0YW1wLnByb3RvIjAKFlN0YXJ0RW5naW5lQ29weVJlcXVlc3QSFgoGdGFyZ2V0GAEg\
+            ASgJUgZ0YXJnZXQiFgoUR2V0RW5naW5lQ29weVJlcXVlc3QiFwoVU3RvcEVuZ2luZUNvcHlSZXF1ZXN0ItgDChJFbmdpbmVDb3B5\
+            UHJvZ3Jlc3MSFgoGdGFyZ2V0GAEgASgJUgZ0YXJnZXQSQAoFc3RhdGUYAiABKA4yKi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
+            LkVuZ2luZUNvcHlTdGF0ZVIFc3RhdGUSFgoGcmVhc29uGAMgASgJUgZyZWFzb24SOQoKc3RhcnRlZF9hdBgEIAEoCzIaLmdvb2ds\
+            ZS5wcm90b2J1Zi5UaW1lc3RhbXBSCXN0YXJ0ZWRBdBIlCg5jb3BpZWRfb2JqZWN0cxgFIAEoA1INY29waWVkT2JqZWN0cxIhCgxj\
+            b3BpZWRfYnl0ZXMYBiABKANSC2NvcGllZEJ5dGVzEisKEXJlbWFpbmluZ19vYmplY3RzGAcgASgDUhByZW1haW5pbmdPYmplY3Rz\
+            EicKD3JlbWFpbmluZ19ieXRlcxgIIAEoA1IOcmVtYWluaW5nQnl0ZXMSKwoRcmVtYWluaW5nX3VwbG9hZHMYCSABKANSEHJlbWFp\
+            bmluZ1VwbG9hZHMSSAoIZmFpbHVyZXMYCiADKAsyLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkVuZ2luZUNvcHlGYWlsdXJl\
+            UghmYWlsdXJlcyJVChFFbmdpbmVDb3B5RmFpbHVyZRIWCgZidWNrZXQYASABKAlSBmJ1Y2tldBIQCgNrZXkYAiABKAlSA2tleRIW\
+            CgZyZWFzb24YAyABKAlSBnJlYXNvbiIYChZHZXRTeXN0ZW1TdGF0dXNSZXF1ZXN0IsgDChdHZXRTeXN0ZW1TdGF0dXNSZXNwb25z\
+            ZRIYCgd2ZXJzaW9uGAEgASgJUgd2ZXJzaW9uEjkKCnN0YXJ0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1w\
+            UglzdGFydGVkQXQSKAoQc3RvcmVfZnJlZV9ieXRlcxgDIAEoA1IOc3RvcmVGcmVlQnl0ZXMSNwoYc3RvcmVfbWluaW11bV9mcmVl\
+            X2J5dGVzGAQgASgDUhVzdG9yZU1pbmltdW1GcmVlQnl0ZXMSSgoTY2VydGlmaWNhdGVfZW5kc19hdBgFIAEoCzIaLmdvb2dsZS5w\
+            cm90b2J1Zi5UaW1lc3RhbXBSEWNlcnRpZmljYXRlRW5kc0F0EloKEGJhY2t1cF9zY2hlZHVsZXMYBiADKAsyLy5hcmNoZWJhc2Uu\
+            ZGF0YV9nYXRld2F5LnYxLkJhY2t1cFNjaGVkdWxlU3RhdHVzUg9iYWNrdXBTY2hlZHVsZXMSTQoVbGFzdF9tYW51YWxfYmFja3Vw\
+            X2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFISbGFzdE1hbnVhbEJhY2t1cEF0ItMCChRCYWNrdXBTY2hlZHVs\
+            ZVN0YXR1cxISCgRuYW1lGAEgASgJUgRuYW1lEikKEGludGVydmFsX3NlY29uZHMYAiABKANSD2ludGVydmFsU2Vjb25kcxJCCg9s\
+            YXN0X3N1Y2Nlc3NfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUg1sYXN0U3VjY2Vzc0F0EjIKFWxhc3RfZHVy\
+            YXRpb25fc2Vjb25kcxgEIAEoA1ITbGFzdER1cmF0aW9uU2Vjb25kcxImCg9sYXN0X3NpemVfYnl0ZXMYBSABKANSDWxhc3RTaXpl\
+            Qnl0ZXMSIQoMbG9zdF9vYmplY3RzGAYgASgDUgtsb3N0T2JqZWN0cxIaCghmYWlsdXJlcxgHIAEoA1IIZmFpbHVyZXMSHQoKaXNf\
+            cnVubmluZxgIIAEoCFIJaXNSdW5uaW5nIhUKE0xpc3RTZXR0aW5nc1JlcXVlc3QiXAoUTGlzdFNldHRpbmdzUmVzcG9uc2USRAoI\
+            c2V0dGluZ3MYASADKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN5c3RlbVNldHRpbmdSCHNldHRpbmdzIk8KDVN5c3Rl\
+            bVNldHRpbmcSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlEhYKBnNvdXJjZRgDIAEoCVIGc291cmNlKvsB\
+            Cg9FbmdpbmVDb3B5U3RhdGUSIQodRU5HSU5FX0NPUFlfU1RBVEVfVU5TUEVDSUZJRUQQABIaChZFTkdJTkVfQ09QWV9TVEFURV9J\
+            RExFEAESHQoZRU5HSU5FX0NPUFlfU1RBVEVfUlVOTklORxACEikKJUVOR0lORV9DT1BZX1NUQVRFX1dBSVRJTkdfRk9SX1VQTE9B\
+            RFMQAxIhCh1FTkdJTkVfQ09QWV9TVEFURV9JTlRFUlJVUFRFRBAEEhwKGEVOR0lORV9DT1BZX1NUQVRFX0ZBSUxFRBAFEh4KGkVO\
+            R0lORV9DT1BZX1NUQVRFX0NPTVBMRVRFEAYyjQYKDVN5c3RlbVNlcnZpY2USlgEKD0dldFN5c3RlbVN0YXR1cxIxLmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuR2V0U3lzdGVtU3RhdHVzUmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3lz\
+            dGVtU3RhdHVzUmVzcG9uc2UiHJACAYLT5JMCExIRL3YxL3N5c3RlbS9zdGF0dXMSjwEKDExpc3RTZXR0aW5ncxIuLmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuTGlzdFNldHRpbmdzUmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFNldHRp\
+            bmdzUmVzcG9uc2UiHpACAYLT5JMCFRITL3YxL3N5c3RlbS9zZXR0aW5ncxKeAQoPU3RhcnRFbmdpbmVDb3B5EjEuYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5TdGFydEVuZ2luZUNvcHlSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5FbmdpbmVD\
+            b3B5UHJvZ3Jlc3MiKZACAoLT5JMCICIbL3YxL3N5c3RlbS9lbmdpbmVDb3B5OnN0YXJ0OgEqEpEBCg1HZXRFbmdpbmVDb3B5Ei8u\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRFbmdpbmVDb3B5UmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
+            RW5naW5lQ29weVByb2dyZXNzIiCQAgGC0+STAhcSFS92MS9zeXN0ZW0vZW5naW5lQ29weRKbAQoOU3RvcEVuZ2luZUNvcHkSMC5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN0b3BFbmdpbmVDb3B5UmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
+            RW5naW5lQ29weVByb2dyZXNzIiiQAgKC0+STAh8iGi92MS9zeXN0ZW0vZW5naW5lQ29weTpzdG9wOgEqYgZwcm90bzM=
             """)
 }

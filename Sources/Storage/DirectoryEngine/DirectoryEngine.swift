@@ -27,8 +27,6 @@ package final class DirectoryEngine: ObjectEngine {
     /// also writes what others have changed in it.
     static let foldersSyncedAlone = 8
 
-    package let hasPlaces = true
-    package let sinksMayBlock = false
     let path: String
     /// Whether data files are written directly.
     let writesDirectly: Bool
@@ -79,6 +77,8 @@ package final class DirectoryEngine: ObjectEngine {
         return new
     }
 
+    package func hasPlaces(_ fileID: String) -> Bool { true }
+
     package func receivePart(at position: Int64, of fileID: String) throws -> any BodySink {
         let file = try open(fileID, for: .writing)
         file.begin(at: position, directly: writesDirectly && Self.canWriteDirectly(at: position))
@@ -115,13 +115,32 @@ package final class DirectoryEngine: ObjectEngine {
     func makeFile() throws -> (fileID: String, file: DataFile) {
         let fileID = Hex.lower(Random.bytes(16))
         pending.add(fileID)
-        let descriptor = Glibc.open(path(of: fileID), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o200)
-        guard descriptor >= 0 else {
-            let failure = StorageFailure.last()
+        do {
+            return (fileID, try makeFile(named: fileID))
+        } catch {
             pending.remove(fileID)
-            throw failure
+            throw error
         }
-        return (fileID, DataFile(owning: descriptor, calls: calls, newIn: folder(of: fileID)))
+    }
+
+    private func makeFile(named fileID: String) throws(StorageFailure) -> DataFile {
+        let descriptor = Glibc.open(path(of: fileID), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o200)
+        guard descriptor >= 0 else { throw .last() }
+        return DataFile(owning: descriptor, calls: calls, newIn: folder(of: fileID))
+    }
+
+    /// Makes the file of an object whose bytes are in another engine. What an earlier process left there is removed.
+    package func makeFile(as fileID: String) throws -> NewFile {
+        pending.add(fileID)
+        do {
+            try unlinkIfThere(path(of: fileID))
+            let file = try makeFile(named: fileID)
+            file.begin(at: 0, directly: writesDirectly)
+            return NewFile(fileID, file, in: self)
+        } catch {
+            pending.remove(fileID)
+            throw error
+        }
     }
 
     /// Whether the blocks of a body that begins at `position` may be written directly.

@@ -93,14 +93,20 @@ final class Reconciler: Sendable {
         // In this order: a listed file without a row afterwards has no commit, unless this process is making it.
         let entries = try data.files(inFolder: folder, goOn)
         removeUnfinishedFacts(folder)
-        let (uses, scheduled) = try database.readBlocking { connection in
+        let (all, segmented, scheduled) = try database.readBlocking { connection in
             let records = StoreRecords(connection)
-            return (try records.files(withPrefix: folder), try records.scheduledRemovals(withPrefix: folder))
+            return (
+                try records.files(withPrefix: folder), try records.segmentedFiles(withPrefix: folder),
+                try records.scheduledRemovals(withPrefix: folder)
+            )
         }
+        let uses = all.filter { !segmented.contains($0.key) }
         for entry in entries where !scheduled.contains(entry.fileID) {
             try goOn()
             do {
-                if let use = uses[entry.fileID] {
+                if segmented.contains(entry.fileID) {
+                    try removeCopied(entry.fileID)
+                } else if let use = uses[entry.fileID] {
                     try completeMode(of: entry, use)
                 } else {
                     try judge(entry, isOrphan)
@@ -145,6 +151,15 @@ final class Reconciler: Sendable {
         if try database.readBlocking({ try StoreRecords($0).isObject(fileID: entry.fileID) }) {
             data.seal(entry.fileID)
         }
+    }
+
+    /// Removes a file whose bytes are in a bucket according to its row: the process that copied it there ended before its removal.
+    private func removeCopied(_ fileID: String) throws {
+        guard !data.pending.contains(fileID),
+            try database.readBlocking({ try StoreRecords($0).layout(of: fileID) }) != nil
+        else { return }
+        try data.remove(fileID)
+        note { $0.removed += 1 }
     }
 
     private func judge(_ entry: DirectoryEngine.Entry, _ isOrphan: (UnixTime) throws -> Bool) throws {

@@ -31,6 +31,9 @@ package struct StoreIdentity: Equatable, Sendable {
         case (let recorded?, nil) where recorded.generation == 1 && isEmpty:
             // The very first start crashed between the two writes.
             next = recorded
+        case (let recorded?, nil) where try database.readBlocking({ try StoreRecords($0).keepsAllInSegments() }):
+            // The directory comes after a bucket that has all bytes.
+            next = recorded
         case (let recorded?, let onDisk?) where recorded.belongs(to: onDisk):
             // From the folder's number: starts that failed between the two writes have increased the database's already.
             next = StoreIdentity(id: recorded.id, generation: onDisk.generation + 1)
@@ -49,7 +52,9 @@ package struct StoreIdentity: Equatable, Sendable {
 
     /// Records the identity in a database, and deletes the record of a clean stop.
     func record(in transaction: Connection) throws {
-        try StoreRecords(transaction).setIdentity(id, generation: generation)
+        let records = StoreRecords(transaction)
+        try records.setIdentity(id, generation: generation)
+        try records.setDirectoryHoldsBytes(true)
     }
 
     /// Returns the identity in `DIR/store`; `nil` if there is no such file, or it is invalid.

@@ -189,7 +189,7 @@ package final class ObjectStore: Sendable {
         _ checks: BodyChecks, into sink: (any BodySink)?, share: BlockThreads.Share? = nil,
         permit: @escaping BodyPipeline.Permit = { try $0() }
     ) -> BodyPipeline {
-        BodyPipeline(checks, into: sink, threads: engine.sinksMayBlock ? nil : threads, share: share) {
+        BodyPipeline(checks, into: sink, threads: sink?.mayBlock == true ? nil : threads, share: share) {
             [space] write in
             try space.requireForBody()
             try permit(write)

@@ -25,6 +25,13 @@ extension StoreRecords {
         try connection.hasRow("SELECT 1 FROM store_removals WHERE file_id = $1", fileID)
     }
 
+    /// Cancels a removal.
+    ///
+    /// - Returns: whether it was still scheduled.
+    package func cancelRemoval(_ fileID: String) throws -> Bool where C == Connection {
+        try connection.execute("DELETE FROM store_removals WHERE file_id = $1", fileID) == 1
+    }
+
     package func removed(_ fileIDs: [String]) throws where C == Connection {
         for fileID in fileIDs {
             try connection.execute("DELETE FROM store_removals WHERE file_id = $1", fileID)

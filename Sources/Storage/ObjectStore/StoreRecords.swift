@@ -109,6 +109,7 @@ enum StoreSchema {
                 """),
         segmentMigration,
         upkeepMigration,
+        engineCopyMigration,
     ]
 }
 

@@ -12,14 +12,12 @@ import Synchronization
 /// file has: no byte is valid without one, and the metadata of each key (``SegmentLabel``) says what it is without them. Files with the
 /// same bytes share a layout, so that a copy is a row.
 package final class S3Engine: ObjectEngine {
-    package let hasPlaces = false
-    package let sinksMayBlock = true
-    private let bucket: SegmentBucket
+    let bucket: SegmentBucket
     private let spool: Spool
-    private let clock: any WallClock
+    let clock: any WallClock
     private let owner: PrefixOwner?
-    private let pending = Lock<[String: PendingFile]>([:])
-    private let open: OpenSegments
+    let pending = Lock<[String: PendingFile]>([:])
+    let open: OpenSegments
     private let started = Lock<(database: Database, upkeep: BucketUpkeep)?>(nil)
     private let register = Lock(UploadRegister.none)
     /// Removes segments that got no row.
@@ -65,6 +63,8 @@ package final class S3Engine: ObjectEngine {
     }
 
     package func createMultipart() -> NewFile { newFile(.multipart) }
+
+    package func hasPlaces(_ fileID: String) -> Bool { false }
 
     package func duplicate(_ fileID: String) -> NewFile { newFile(.duplicate(of: fileID)) }
 
@@ -150,7 +150,7 @@ package final class S3Engine: ObjectEngine {
     }
 
     /// Another gateway may have taken the prefix over while this process was stopped: nothing is acknowledged then.
-    private func requireOwnership() throws {
+    func requireOwnership() throws {
         guard let owner, owner.ownership != .held else { return }
         throw StorageFailure.engine("the gateway may have lost the prefix of its bucket")
     }
@@ -198,12 +198,12 @@ package final class S3Engine: ObjectEngine {
     }
 
     /// Notes a change of which the bucket has to be told, once it is on disk.
-    private func noteChange(in transaction: Connection) throws {
+    func noteChange(in transaction: Connection) throws {
         let upkeep = try upkeep
         transaction.afterCommit { upkeep.noteChange() }
     }
 
-    private var database: Database {
+    var database: Database {
         get throws {
             guard let started = started.withLock({ $0 }) else { throw StorageFailure.missing }
             return started.database
@@ -217,7 +217,7 @@ package final class S3Engine: ObjectEngine {
         }
     }
 
-    private var storeID: String { get throws { try upkeep.storeID } }
+    var storeID: String { get throws { try upkeep.storeID } }
 
     private func pendingFile(_ fileID: String) throws -> PendingFile {
         guard let file = pending.withLock({ $0[fileID] }) else { throw StorageFailure.missing }

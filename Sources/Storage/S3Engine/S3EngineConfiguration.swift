@@ -15,20 +15,34 @@ package enum ObjectEngineKind: String, Sendable, CaseIterable {
 /// The choice of the engine: the section `objects`.
 package struct ObjectEngineSettings: Sendable {
     package let kind: ObjectEngineKind
-    /// The settings of the engine in a bucket; `nil` for the directory, and after a fault.
+    /// The engine that may have the bytes of objects still; `nil` = none.
+    package let previous: ObjectEngineKind?
+    private enum PreviousWord: String, CaseIterable {
+        case none
+        case directory
+        case s3
+    }
+
+    /// The settings of the engine in a bucket; `nil` if it is not used, and after a fault.
     package let s3: S3EngineConfiguration?
 
     package init(_ settings: SettingsReader) {
         let section = settings.section("objects")
         kind = section.choice("engine", default: ObjectEngineKind.directory)
-        if kind == .directory {
+        let word = section.choice("previous_engine", default: PreviousWord.none)
+        previous = ObjectEngineKind(rawValue: word.rawValue)
+        if previous == kind {
+            section.reject("previous_engine", "must be another engine than objects.engine: remove it")
+        }
+        let usesBucket = kind == .s3 || previous == .s3
+        if !usesBucket {
             // Before the values are judged: each key has one fault.
             for name in S3EngineConfiguration.keys where section.contains(name) {
                 section.reject(name, "is only for objects.engine \"s3\": remove it, or set the engine")
             }
         }
-        let configuration = S3EngineConfiguration(section, isUsed: kind == .s3)
-        s3 = kind == .s3 ? configuration : nil
+        let configuration = S3EngineConfiguration(section, isUsed: usesBucket)
+        s3 = usesBucket ? configuration : nil
     }
 }
 

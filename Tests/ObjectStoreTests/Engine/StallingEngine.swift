@@ -10,6 +10,7 @@ final class StallingEngine: EngineWrapper {
     struct Cancelled: Error {}
 
     final class Sink: BodySink, @unchecked Sendable {  // the file is used by one thread at a time
+        let mayBlock: Bool
         private let base: any BodySink
         private let stalls: Bool
         /// Signalled when a caller begins to wait.
@@ -17,8 +18,9 @@ final class StallingEngine: EngineWrapper {
         private let end = DispatchSemaphore(value: 0)
         private let state = Lock((bytes: 0, isFinished: false))
 
-        init(_ base: any BodySink, stalls: Bool) {
+        init(_ base: any BodySink, mayBlock: Bool, stalls: Bool) {
             self.base = base
+            self.mayBlock = mayBlock
             self.stalls = stalls
         }
 
@@ -41,7 +43,7 @@ final class StallingEngine: EngineWrapper {
     }
 
     let base = MemoryEngine(hasPlaces: false)
-    let sinksMayBlock: Bool
+    private let sinksMayBlock: Bool
     /// The number of sinks that stall; further ones take everything.
     private let stalling: Lock<Int>
     private let made = Lock<[Sink]>([])
@@ -59,7 +61,7 @@ final class StallingEngine: EngineWrapper {
             return left > 0
         }
         let (id, file) = base.createFile()
-        let sink = Sink(file, stalls: stalls)
+        let sink = Sink(file, mayBlock: sinksMayBlock, stalls: stalls)
         made.withLock { $0.append(sink) }
         return NewFile(id, sink, in: self)
     }

@@ -99,7 +99,8 @@ import Testing
 
     @Test func keySaysWhatItsBytesAre() throws {
         let purpose = FilePurpose(
-            StoredObject.Place(bucket: "bucket", key: "a/ü b", uploadID: "upload-1"), part: ("A1", 7))
+            StoredObject.Place(bucket: "bucket", key: "a/ü b", uploadID: "upload-1"),
+            part: FilePurpose.Part(7, of: "A1", fileID: "F1"))
         let label = SegmentLabel(purpose, storeID: "s", at: UnixTime(seconds: 5))
         let metadata = Dictionary(uniqueKeysWithValues: label.metadata.map { ($0.name, $0.value) })
         #expect(SegmentLabel(metadata) == label)

@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import Database
+import EngineCopy
 import Foundation
 import HTTPTestClient
 import HTTPTypes
@@ -57,18 +58,20 @@ final class TestStore {
     private let configuration: ObjectStoreConfiguration
     private let directorySettings: DirectoryConfiguration
     /// The engine, which survives restarts if its files are not in a directory.
-    private let engine: (any ObjectEngine)?
+    private var engine: (any ObjectEngine)?
     private let configure: (inout StoreServerConfiguration) -> Void
 
     var directory: URL { folder.url }
 
     /// - Parameters:
     ///   - inMemory: as for ``TestFolder``.
-    ///   - engine: `nil` = that of all tests.
+    ///   - kind: of the engine that is made.
+    ///   - engine: `nil` = a new one.
     ///   - place: `nil` = a new folder.
     init(
         _ configuration: ObjectStoreConfiguration = .init(), files: DirectoryConfiguration = .init(),
-        inMemory: Bool = false, engine: (any ObjectEngine)? = nil, at place: Place? = nil,
+        inMemory: Bool = false, kind: TestEngine? = .current, engine: (any ObjectEngine)? = nil,
+        at place: Place? = nil,
         configure: @escaping (inout StoreServerConfiguration) -> Void = { _ in }
     ) throws {
         self.configuration = configuration
@@ -79,7 +82,7 @@ final class TestStore {
         database = try Database(
             path: "\(folder.path)/\(place?.database ?? "db")", migrations: ObjectStore.migrations)
         let path = folder.path + "/store"
-        let engine = try engine ?? TestEngine.make(path, files)
+        let engine = try engine ?? TestEngine.make(path, files, kind)
         self.engine = engine is DirectoryEngine ? nil : engine
         store = try Self.open(engine, database, clock, configuration)
         server = try Self.serve(store, policy, configure)
@@ -101,14 +104,18 @@ final class TestStore {
     ///
     /// - Parameters:
     ///   - isClean: whether the previous process stopped cleanly, or was killed.
+    ///   - other: the engine from now on; `nil` = as before.
     ///   - between: runs while no process uses the folder.
-    func restart(isClean: Bool = false, between: () throws -> Void = {}) throws {
+    func restart(
+        isClean: Bool = false, with other: (any ObjectEngine)? = nil, between: () throws -> Void = {}
+    ) throws {
         server.stop(drainingFor: .zero)
         if isClean { store.close() }
         store.work.discards.drain()
         store.work.removals.drain()
         try between()
-        let engine = try engine ?? TestEngine.make(directory.appending(path: "store").path, directorySettings)
+        if let other { self.engine = other is DirectoryEngine ? nil : other }
+        let engine = try other ?? engine ?? TestEngine.make(directory.appending(path: "store").path, directorySettings)
         store = try Self.open(engine, database, clock, configuration)
         server = try Self.serve(store, policy, configure)
     }
@@ -138,8 +145,15 @@ final class TestStore {
         store.work.removals.drain()
         if let memory = engine as? MemoryEngine { return memory.files.withLock { Array($0.keys) } }
         if let segments = engine as? S3Engine { return try segmentedFiles(segments) }
+        if let paired = engine as? PairedEngines {
+            return try segmentedFiles(paired.bucket) + files(in: paired.directory)
+        }
         if let delayed = engine as? DelayedEngine { return delayed.base.files.withLock { Array($0.keys) } }
-        return try DirectoryEngine.folders.flatMap { try store.data.files(inFolder: $0).map(\.fileID) }
+        return try files(in: store.data)
+    }
+
+    private func files(in directory: DirectoryEngine) throws -> [String] {
+        try DirectoryEngine.folders.flatMap { try directory.files(inFolder: $0).map(\.fileID) }
     }
 
     /// Returns the ids of the files that have a row, after it compared the bucket's keys with the rows.
@@ -162,7 +176,14 @@ final class TestStore {
     }
 
     /// Whether a part that replaces another one is a further file, as long as the upload is not completed.
-    var keepsReplacedParts: Bool { !(engine is S3Engine) }
+    var keepsReplacedParts: Bool { !(engine is S3Engine || engine is PairedEngines) }
+
+    /// Returns engines for a copy of all objects, with the directory and the bucket of this store.
+    func pair(_ bucket: S3Engine, target: ObjectEngineKind) throws -> PairedEngines {
+        PairedEngines(
+            try DirectoryEngine(path: directory.appending(path: "store").path, configuration: directorySettings),
+            bucket, target: target)
+    }
 
     func path(_ fileID: String) -> String {
         directory.appending(path: "store/data/\(fileID.prefix(2))/\(fileID)").path

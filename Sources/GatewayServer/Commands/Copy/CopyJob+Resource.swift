@@ -74,10 +74,10 @@ extension ResourceField {
 
 extension String {
     /// Returns e.g. `PARTIAL_FAILED` for `partialFailed`.
-    fileprivate var snakeCased: String { words.uppercased().replacing(bytes: [" ": "_"]) }
+    var snakeCased: String { words.uppercased().replacing(bytes: [" ": "_"]) }
 
     /// Returns e.g. `partial failed` for `partialFailed`.
-    fileprivate var words: String {
+    var words: String {
         map { $0.isUppercase ? " \($0.lowercased())" : String($0) }.joined()
     }
 }

@@ -6,12 +6,6 @@ package import Database
 /// An id is used for one file only. Methods may be called from any thread, and may block. Failures are `StorageFailure`: `missing`
 /// if a file does not exist.
 package protocol ObjectEngine: AnyObject, Sendable {
-    /// Whether a part is written at its place in the file of its multipart upload, so that Complete moves no bytes. Otherwise each part
-    /// is first a file of its own; see ``place(_:in:_:)``.
-    var hasPlaces: Bool { get }
-    /// Whether a sink may wait longer than a disk takes, e.g. for a network. Each body is then passed on by its own thread, in pieces
-    /// as they arrive, and nothing that others need is held meanwhile.
-    var sinksMayBlock: Bool { get }
     /// The free bytes; `nil` = no limit is known.
     func freeBytes() throws -> Int64?
 
@@ -24,10 +18,13 @@ package protocol ObjectEngine: AnyObject, Sendable {
     func create(_ purpose: FilePurpose, length: Int64?) throws -> NewFile
     /// Makes a new file for a multipart upload; it survives a power loss once this returns.
     func createMultipart() throws -> NewFile
+    /// Whether a part is written at its place in a multipart upload's file, so that Complete moves no bytes. Otherwise each part is first
+    /// a file of its own; see ``place(_:in:_:)``.
+    func hasPlaces(_ fileID: String) throws -> Bool
     /// Returns a new file with the bytes of another, without moving them if the engine can. It is durable once ``record(_:_:in:)`` has
     /// committed.
     func duplicate(_ fileID: String) throws -> NewFile
-    /// Returns a sink that writes a part at its place in the file of its multipart upload, from `position` on. Only of an engine with
+    /// Returns a sink that writes a part at its place in the file of its multipart upload, from `position` on. Only of a file with
     /// places.
     func receivePart(at position: Int64, of fileID: String) throws -> any BodySink
     /// Makes the file of a multipart upload contain `parts`, one after the other, and nothing else, durably. May be repeated.
@@ -131,10 +128,23 @@ extension ObjectEngine {
 package struct FilePurpose: Sendable {
     /// The place of the object, or of the object that the part is for.
     package let place: StoredObject.Place
-    /// The multipart upload and the number of the part; `nil` for the bytes of a whole object.
-    package let part: (multipartID: String, number: Int)?
+    /// `nil` for the bytes of a whole object.
+    package let part: Part?
 
-    package init(_ place: StoredObject.Place, part: (multipartID: String, number: Int)? = nil) {
+    package struct Part: Sendable {
+        package let multipartID: String
+        package let number: Int
+        /// The file of the multipart upload.
+        package let multipartFileID: String
+
+        package init(_ number: Int, of multipartID: String, fileID: String) {
+            self.number = number
+            self.multipartID = multipartID
+            multipartFileID = fileID
+        }
+    }
+
+    package init(_ place: StoredObject.Place, part: Part? = nil) {
         self.place = place
         self.part = part
     }
@@ -172,11 +182,14 @@ package struct EnginePart: Sendable, Equatable {
 
 /// Receives the bytes of one body, in order. Used by one thread at a time, except for ``cancel()``.
 package protocol BodySink: AnyObject, Sendable {
+    /// Whether a call may wait longer than a disk takes, e.g. for a network. The body is then passed on by its own thread, in pieces as
+    /// they arrive, and nothing that others need is held meanwhile.
+    var mayBlock: Bool { get }
     /// Receives the next bytes. The last ones come after the body's digests were compared with those in the request: a sink that has not
     /// got all bytes of its length must not make them an object.
     ///
-    /// - Parameter piece: ``AlignedBlock/size`` bytes in memory that is aligned for direct writes, and fewer only at the end; for an engine
-    ///   whose sinks may block, at most ``BodyPipeline/pieceSize`` bytes.
+    /// - Parameter piece: ``AlignedBlock/size`` bytes in memory that is aligned for direct writes, and fewer only at the end; for a sink
+    ///   that may block, at most ``BodyPipeline/pieceSize`` bytes.
     func append(_ piece: UnsafeRawBufferPointer) throws
     /// Makes the bytes durable. Nothing follows; a failure is final.
     ///
@@ -188,6 +201,7 @@ package protocol BodySink: AnyObject, Sendable {
 
 extension BodySink {
     /// For sinks that do not wait.
+    package var mayBlock: Bool { false }
     package func cancel() {}
 }
 

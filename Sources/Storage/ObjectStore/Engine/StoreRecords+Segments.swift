@@ -44,20 +44,8 @@ extension StoreRecords {
         try connection.first("SELECT layout_id FROM store_files WHERE file_id = $1", fileID) { $0.text("layout_id") }
     }
 
-    /// Whether the files are kept in segments; `nil` without files.
-    ///
-    /// A store has one engine, so one file of each kind tells.
-    func keepsSegments() throws -> Bool? {
-        try connection.first(
-            """
-            SELECT EXISTS (SELECT 1 FROM store_files f WHERE f.file_id = stored.file_id) AS has_segments
-            FROM (
-                SELECT file_id FROM (SELECT file_id FROM store_objects LIMIT 1) objects
-                UNION ALL
-                SELECT file_id FROM (SELECT file_id FROM store_multiparts LIMIT 1) multiparts
-            ) stored ORDER BY has_segments LIMIT 1
-            """
-        ) { $0.bool("has_segments") }
+    func hasSegmentedFiles() throws -> Bool {
+        try connection.hasRow("SELECT 1 FROM store_files LIMIT 1")
     }
 
     /// Whether several files have the layout.

@@ -56,18 +56,20 @@ package final class PartUpload {
         var sink: (any BodySink)?
         if let earlier = start.earlier, checks.contentMD5 == earlier.md5, length == earlier.size {
             destination = .nowhere
-        } else if start.earlier == nil, claim.ownsPlace, multipart.hasPlaces, store.engine.hasPlaces {
+        } else if start.earlier == nil, claim.ownsPlace, multipart.hasPlaces,
+            try store.engine.hasPlaces(multipart.fileID)
+        {
             let position = Int64(number - 1) * multipart.partSize
             sink = try store.engine.receivePart(at: position, of: multipart.fileID)
             destination = .place
         } else {
-            let place = permit.claims.place
-            let new = try store.engine.create(FilePurpose(place, part: (multipart.id, number)), length: length)
+            let part = FilePurpose.Part(number, of: multipart.id, fileID: multipart.fileID)
+            let new = try store.engine.create(FilePurpose(permit.claims.place, part: part), length: length)
             sink = new.sink
             destination = .ownFile(new)
         }
         body = store.pipeline(checks, into: sink, share: share) { try claim.holding($0) }
-        if let sink, store.engine.sinksMayBlock { claim.onRevoke { sink.cancel() } }
+        if let sink, sink.mayBlock { claim.onRevoke { sink.cancel() } }
     }
 
     deinit {

@@ -23,9 +23,17 @@ package struct StoredFile: Sendable, Equatable {
         try StoreRecords(connection).countStoredFiles()
     }
 
-    /// Whether the files are kept in segments of a bucket; `nil` without files.
-    package static func areSegmented(in connection: ReadConnection) throws -> Bool? {
-        try StoreRecords(connection).keepsSegments()
+    /// Whether the data directory has the bytes of an object or of a multipart upload.
+    package static func anyIsInDirectory(in connection: ReadConnection) throws -> Bool {
+        let records = StoreRecords(connection)
+        guard try records.directoryHoldsBytes() != false else { return false }
+        let found = try records.countToCopy(inBucket: false)
+        return found.objects + found.uploads > 0
+    }
+
+    /// Whether a bucket has the bytes of a file.
+    package static func anyIsSegmented(in connection: ReadConnection) throws -> Bool {
+        try StoreRecords(connection).hasSegmentedFiles()
     }
 
     /// Makes all files those of a directory, where each is whole.

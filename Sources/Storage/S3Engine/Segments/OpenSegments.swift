@@ -19,8 +19,8 @@ final class OpenSegments: Sendable {
     }
 
     private struct State {
-        /// The beginning of each reading, with its segments.
-        var readings: [ObjectIdentifier: (began: ContinuousClock.Instant, segmentIDs: [String])] = [:]
+        /// The time from which on each reading is not waited for, with its segments.
+        var readings: [ObjectIdentifier: (end: ContinuousClock.Instant?, segmentIDs: [String])] = [:]
         /// The number of readings of each segment.
         var uses: [String: Int] = [:]
         var inRemoval: Set<String> = []
@@ -43,10 +43,21 @@ final class OpenSegments: Sendable {
     ///
     /// - Throws: `missing` if one of them is being removed.
     func read(_ segmentIDs: [String]) throws(StorageFailure) -> Reading {
+        try begin(segmentIDs, until: .now + longestReading)
+    }
+
+    /// Begins to store segments whose removal is scheduled: its end is always waited for.
+    ///
+    /// - Throws: `missing` if one of them is being removed.
+    func reserve(_ segmentIDs: [String]) throws(StorageFailure) -> Reading { try begin(segmentIDs, until: nil) }
+
+    private func begin(
+        _ segmentIDs: [String], until end: ContinuousClock.Instant?
+    ) throws(StorageFailure) -> Reading {
         let reading = Reading(self)
         let isMissing = state.withLock { state in
             guard state.inRemoval.isEmpty || !segmentIDs.contains(where: state.inRemoval.contains) else { return true }
-            state.readings[ObjectIdentifier(reading)] = (.now, segmentIDs)
+            state.readings[ObjectIdentifier(reading)] = (end, segmentIDs)
             for id in segmentIDs { state.uses[id, default: 0] += 1 }
             return false
         }
@@ -58,9 +69,11 @@ final class OpenSegments: Sendable {
     ///
     /// - Returns: whether it has begun; then it is to be ended.
     func beginRemoval(of segmentIDs: [String]) -> Bool {
-        let limit = ContinuousClock.now - longestReading
+        let now = ContinuousClock.now
         return state.withLock { state in
-            for (reading, began) in state.readings.mapValues(\.began) where began < limit { state.end(reading) }
+            for (reading, end) in state.readings.mapValues(\.end) {
+                if let end, end < now { state.end(reading) }
+            }
             guard !segmentIDs.contains(where: { state.uses[$0] != nil }) else { return false }
             state.inRemoval.formUnion(segmentIDs)
             return true

@@ -62,6 +62,11 @@ struct SegmentRemoval {
 
     private mutating func addSegment(_ id: String) throws {
         guard open.beginRemoval(of: [id]) else { return }
+        // In this order: a segment that is being stored may get a row until its removal has begun.
+        guard try !database.readBlocking({ try StoreRecords($0).isSegment(id) }) else {
+            open.endRemoval(of: [id])
+            return removed.append(id)
+        }
         segmentIDs.append(id)
         alone.append(id)
         try flushIfFull()

@@ -27,6 +27,7 @@ final class SegmentSink: BodySink, @unchecked Sendable {  // `body` is used by o
         var isCancelled = false
     }
 
+    let mayBlock = true
     private let bucket: SegmentBucket
     private let spool: Spool
     private let file: PendingFile
