@@ -60,7 +60,7 @@ struct RestoreStage {
         guard hasItsKey != false else {
             throw ArchiveError.altered("its root key is not that of its database")
         }
-        guard try !isInBucket || database.readBlocking({ try StoredFile.areSegmented(in: $0) }) != false else {
+        guard try !isInBucket || !database.readBlocking({ try StoredFile.anyIsInDirectory(in: $0) }) else {
             throw DataDirectory.Problem(
                 description:
                     "the archive's objects have their bytes in a data directory: restore it without --keep-bucket")

@@ -110,6 +110,7 @@ enum StoreSchema {
         segmentMigration,
         upkeepMigration,
         engineCopyMigration,
+        smallSegmentMigration,
     ]
 }
 

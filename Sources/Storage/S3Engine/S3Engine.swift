@@ -18,7 +18,7 @@ package final class S3Engine: ObjectEngine {
     private let owner: PrefixOwner?
     let pending = Lock<[String: PendingFile]>([:])
     let open: OpenSegments
-    private let started = Lock<(database: Database, upkeep: BucketUpkeep)?>(nil)
+    private let started = Lock<Started?>(nil)
     private let register = Lock(UploadRegister.none)
     /// Removes segments that got no row.
     private let abandoning = Worker.serial("store.segments")
@@ -72,7 +72,9 @@ package final class S3Engine: ObjectEngine {
         preconditionFailure("no part has a place before its commit")
     }
 
-    package func complete(_ fileID: String, _ parts: [EnginePart]) {}
+    package func complete(_ fileID: String, _ parts: [EnginePart]) {
+        started.withLock { $0?.merging }?.complete(fileID, parts)
+    }
 
     package func record(_ fileID: String, _ content: FileContent?, in transaction: Connection) throws {
         try requireOwnership()
@@ -116,7 +118,7 @@ package final class S3Engine: ObjectEngine {
 
     package func keep(_ fileID: String) {}
 
-    package func seal(_ fileID: String) {}
+    package func seal(_ fileID: String) { started.withLock { $0?.merging }?.begin(fileID) }
 
     // MARK: Reading
 
@@ -187,8 +189,10 @@ package final class S3Engine: ObjectEngine {
         ) { [weak self] in
             self?.pendingSegments ?? []
         }
-        let upkeep = try BucketUpkeep(context, abandoning)
-        started.withLock { $0 = (start.database, upkeep) }
+        let merging = SegmentMerging(self, start.database)
+        let upkeep = try BucketUpkeep(context, merging, abandoning)
+        started.withLock { $0 = Started(start: start, upkeep: upkeep, merging: merging) }
+        merging.resume()
         return upkeep
     }
 

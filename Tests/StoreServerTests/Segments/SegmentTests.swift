@@ -108,6 +108,44 @@ import Testing
         #expect(SegmentLabel(["store": "s"]) == nil)
     }
 
+    /// Also those of copies, and with parts left out.
+    @Test func smallPartsBecomeOneSegment() throws {
+        let client = store.client()
+        let id = try client.initiate()
+        let parts = (1...50).map { content(100 + $0, seed: UInt64($0)) }
+        for (number, part) in parts.enumerated() {
+            #expect(try client.part(2 * number + 1, of: id, part).status == 200)
+        }
+        #expect(try keys().count == 50)
+        #expect(try client.completeAll(id).status == 200)
+        let etag = try client.send("GET").fields["etag"]
+        try store.copy("upload-1", to: "upload-2")
+        #expect(try store.files().count == 2)
+        #expect(try keys().count == 1)
+        for name in ["upload-1", "upload-2"] {
+            let response = try store.client(uploadID: name).send("GET")
+            #expect(response.body == Array(parts.joined()) && response.fields["etag"] == etag)
+        }
+        #expect(try store.snapshot().object?.partCount == 50)
+        for name in ["upload-1", "upload-2"] { try store.delete(name) }
+        #expect(try store.files().isEmpty)
+        #expect(try keys().isEmpty)
+    }
+
+    /// An earlier process ended before it merged them.
+    @Test func smallPartsAreMergedAfterARestart() throws {
+        let client = store.client()
+        let id = try client.initiate()
+        for number in 1...3 { #expect(try client.part(number, of: id, [UInt8(number)]).status == 200) }
+        store.store.stopBackgroundWork()
+        #expect(try client.completeAll(id).status == 200)
+        #expect(try keys().count == 3)
+        try store.restart()
+        #expect(try store.files().count == 1)
+        #expect(try keys().count == 1)
+        #expect(try store.client().get() == [1, 2, 3])
+    }
+
     /// The reader gets the bytes that it began with, however the object ends.
     @Test(arguments: [true, false]) func readerKeepsItsBytes(isReplaced: Bool) throws {
         let client = store.client()

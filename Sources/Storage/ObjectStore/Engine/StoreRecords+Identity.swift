@@ -27,7 +27,9 @@ extension StoreRecords {
 
     /// Sets the identity, and deletes the record of a clean stop.
     package func setIdentity(_ id: String, generation: Int64) throws where C == Connection {
-        try connection.execute("DELETE FROM store_identity")
+        let count = try connection.execute(
+            "UPDATE store_identity SET id = $1, generation = $2, stopped_with = NULL", id, generation)
+        guard count == 0 else { return }
         try connection.execute("INSERT INTO store_identity (id, generation) VALUES ($1, $2)", id, generation)
     }
 }

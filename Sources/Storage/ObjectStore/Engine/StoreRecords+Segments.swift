@@ -20,6 +20,15 @@ extension StoreSchema {
             """)
 }
 
+extension StoreSchema {
+    static let smallSegmentMigration = Migration(
+        name: "store-small-segments",
+        sql: """
+            -- For finding objects of small parts, which are stored anew in larger segments.
+            CREATE INDEX store_small_segments ON store_segments (layout_id) WHERE number = 2 AND size < 8388608;
+            """)
+}
+
 /// A piece of a data file, which does not change.
 package struct Segment: Sendable, Equatable {
     /// Its name in the engine.
@@ -93,6 +102,23 @@ extension StoreRecords {
             SELECT $1, f.layout_id FROM store_files f WHERE f.file_id = $2
             AND NOT EXISTS (SELECT 1 FROM store_removals r WHERE r.file_id = f.file_id)
             """, fileID, other) == 1
+    }
+
+    /// Makes another layout that of all files that have one.
+    package func moveFiles(of layoutID: String, to other: String) throws where C == Connection {
+        try connection.execute("UPDATE store_files SET layout_id = $2 WHERE layout_id = $1", layoutID, other)
+    }
+
+    /// Returns finished objects whose second segment is small, in the order of their layouts.
+    package func smallFiles(after layoutID: String, limit: Int) throws -> [(fileID: String, layoutID: String)] {
+        try connection.query(
+            """
+            SELECT min(f.file_id) AS file_id, s.layout_id FROM store_segments s
+            JOIN store_files f ON f.layout_id = s.layout_id JOIN store_objects o ON o.file_id = f.file_id
+            WHERE s.number = 2 AND s.size < 8388608 AND s.layout_id > $1
+            GROUP BY s.layout_id ORDER BY s.layout_id LIMIT $2
+            """, layoutID, limit
+        ) { ($0.text("file_id"), $0.text("layout_id")) }
     }
 
     /// Sets a segment of a layout.

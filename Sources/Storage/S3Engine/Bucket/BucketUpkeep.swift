@@ -53,14 +53,16 @@ final class BucketUpkeep: EngineUpkeep {
     private let recorder = Worker.serial("store.identity")
     /// Removes segments that got no row.
     private let abandoning: Worker
+    private let merging: SegmentMerging
     private let state: Lock<State>
 
     /// Compares the database with the bucket's record of it.
     ///
     /// - Parameter abandoning: removes segments that got no row.
     /// - Throws: ``PrefixOfAnotherGateway``.
-    init(_ context: UpkeepContext, _ abandoning: Worker) throws {
+    init(_ context: UpkeepContext, _ merging: SegmentMerging, _ abandoning: Worker) throws {
         self.context = context
+        self.merging = merging
         self.abandoning = abandoning
         let recorded = try context.bucket.identity()
         let known = try context.database.readBlocking { try StoreRecords($0).history() }
@@ -115,9 +117,13 @@ final class BucketUpkeep: EngineUpkeep {
 
     func finish() async { await worker.run {} }
 
-    func stop() { state.withLock { $0.isStopped = true } }
+    func stop() {
+        merging.stop()
+        state.withLock { $0.isStopped = true }
+    }
 
     func drain() {
+        merging.drain()
         worker.drain()
         recorder.drain()
         abandoning.drain()
