@@ -83,11 +83,11 @@ extension SystemService {
     }
 
     private func progress(_ engines: PairedEngines, _ copy: EngineCopy) throws -> EngineCopyProgress {
-        let progress = copy.progress
+        let progress = try copy.currentProgress()
         let (state, reason) = progress.phase.described
         return EngineCopyProgress(
             target: engines.target.rawValue, state: state, reason: reason,
-            startedAt: try copy.begunAt().map { Timestamp($0) }, copiedObjects: Int64(progress.copiedObjects),
+            startedAt: try copy.record().map { Timestamp($0.begunAt) }, copiedObjects: Int64(progress.copiedObjects),
             copiedBytes: progress.copiedBytes, remainingObjects: Int64(progress.remainingObjects),
             remainingBytes: progress.remainingBytes, remainingUploads: Int64(progress.remainingUploads),
             failures: progress.failures.values.map {

@@ -830,7 +830,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.EngineCopyProgress	The progress of a copy. The counts are those of this process of the gateway.
         archebase.data_gateway.v1.EngineCopyProgress.target	The engine to which objects are copied: `directory` or `s3`.
         archebase.data_gateway.v1.EngineCopyProgress.reason	Why it is interrupted.
-        archebase.data_gateway.v1.EngineCopyProgress.started_at	When the copy was begun; unset = none is in progress.
+        archebase.data_gateway.v1.EngineCopyProgress.started_at	When the copy was begun; unset = it was not.
         archebase.data_gateway.v1.EngineCopyProgress.remaining_objects	Objects that are not in the target yet.
         archebase.data_gateway.v1.EngineCopyProgress.remaining_uploads	Multipart uploads that are not completed and end in the other engine.
         archebase.data_gateway.v1.EngineCopyProgress.failures	The first 1000 objects that cannot be copied.

@@ -233,7 +233,7 @@ public struct EngineCopyProgress: Message {
     public var state: EngineCopyState = EngineCopyState(rawValue: 0)
     /// Why it is interrupted.
     public var reason: String = ""
-    /// When the copy was begun; unset = none is in progress.
+    /// When the copy was begun; unset = it was not.
     public var startedAt: Timestamp?
     public var copiedObjects: Int64 = 0
     public var copiedBytes: Int64 = 0

@@ -85,11 +85,17 @@ package final class EngineCopy: Sendable {
 
     // MARK: Control
 
-    package var progress: Progress { state.withLock { $0.progress } }
+    var progress: Progress { state.withLock { $0.progress } }
 
-    /// The time at which the copy was begun; `nil` if none is in progress.
-    package func begunAt() throws -> UnixTime? {
-        try database.readBlocking { [target] in try StoreRecords($0).engineCopyBegun(target: target) }
+    /// Returns the progress, with what remains to be copied if the copy does not run.
+    package func currentProgress() throws -> Progress {
+        if state.withLock({ !$0.isRunning }) { _ = try count() }
+        return progress
+    }
+
+    /// Returns the beginning and the end of the copy; `nil` without one.
+    package func record() throws -> (begunAt: UnixTime, endedAt: UnixTime?)? {
+        try database.readBlocking { [target] in try StoreRecords($0).engineCopy(target: target) }
     }
 
     /// Begins the copy, or continues one that failed for some objects.
@@ -104,14 +110,14 @@ package final class EngineCopy: Sendable {
         state.withLock { $0.isStopped = true }
         wakeUp.signal()
         await coordinator.run {}
-        let now = clock.now()
-        try await database.write { [target] in try StoreRecords($0).endEngineCopy(target: target, at: now) }
-        state.withLock { $0.progress.phase = .idle }
+        try await database.write { [target] in try StoreRecords($0).forgetEngineCopy(target: target) }
+        set(.idle)
     }
 
     /// Continues the copy of an earlier process.
     func resume() throws {
-        if try begunAt() != nil { start() }
+        guard let record = try record() else { return }
+        if record.endedAt == nil { start() } else { set(.complete) }
     }
 
     /// Stops the threads soon; the next process continues.
@@ -257,8 +263,8 @@ package final class EngineCopy: Sendable {
         let (directory, bucket, file) = (engines.directory, engines.bucket, object.file)
         let layout = try bucket.makeLayout(of: file, at: object.place)
         try layout.store(directory.openToExamine(file.fileID), isDamaged: object.isDamaged) { goesOn }
-        try withFacts(of: file.fileID) {
-            if let facts = directory.facts(of: file.fileID) { try bucket.writeFacts(facts, of: file.fileID) }
+        try facts.alone(with: file.fileID) {
+            if let facts = directory.facts(of: file.fileID) { try bucket.writeFacts(facts, of: file.fileID, layout) }
             let isRecorded = try database.writeBlocking { connection in
                 guard try StoreRecords(connection).isToBeCopied(file.fileID, inBucket: false) else { return false }
                 try bucket.record(layout, of: file.fileID, in: connection)
@@ -275,7 +281,7 @@ package final class EngineCopy: Sendable {
         let (directory, bucket, file) = (engines.directory, engines.bucket, object.file)
         let new = try directory.makeFile(as: file.fileID)
         try write(bucket.openToExamine(file.fileID), of: object, to: new.sink)
-        try withFacts(of: file.fileID) {
+        try facts.alone(with: file.fileID) {
             if let facts = bucket.facts(of: file.fileID) { try directory.writeFacts(facts, of: file.fileID) }
             let isRecorded = try new.commit {
                 try database.writeBlocking { connection in
@@ -317,18 +323,6 @@ package final class EngineCopy: Sendable {
         }
         guard object.isDamaged || crc64.value == object.file.crc64 else { throw StorageFailure.unreadable(errno: EIO) }
         try sink.finish(md5: [])
-    }
-
-    /// Runs `body` while nobody else writes the facts of a file.
-    private func withFacts(of fileID: String, _ body: () throws -> Void) rethrows {
-        let (isAlone, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        facts.worker(for: fileID).post {
-            isAlone.signal()
-            end.wait()
-        }
-        isAlone.wait()
-        defer { end.signal() }
-        try body()
     }
 }
 

@@ -147,13 +147,29 @@ private final class PairedUpkeep: EngineUpkeep {
         self.copy = copy
     }
 
-    var condition: EngineCondition { directory.condition }
-    var reconciliation: StoreReconciliation { directory.reconciliation }
-    var foldersToReconcile: Int { directory.foldersToReconcile }
+    var condition: EngineCondition {
+        switch (directory.condition, bucket.condition) {
+        case (.foreign, _), (_, .foreign): .foreign
+        case (.clean, .clean): .clean
+        default: .unclean
+        }
+    }
+
+    var reconciliation: StoreReconciliation {
+        var found = directory.reconciliation
+        found.add(bucket.reconciliation)
+        return found
+    }
+
+    var foldersToReconcile: Int { directory.foldersToReconcile + bucket.foldersToReconcile }
 
     func finish() async {
         await directory.finish()
         await bucket.finish()
+    }
+
+    func sweep(_ isOrphan: @escaping @Sendable (_ writtenAt: UnixTime) throws -> Bool) -> Int {
+        directory.sweep(isOrphan) + bucket.sweep(isOrphan)
     }
 
     func stop() {

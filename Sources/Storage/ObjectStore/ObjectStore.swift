@@ -45,11 +45,10 @@ package final class ObjectStore: Sendable {
         space = FreeSpace(
             floor: configuration.minimumFreeBytes, clock: clock, isReserveReleased: { database.isReserveReleased }
         ) { try engine.freeBytes() }
-        let start = EngineStart(database: database, factsWriter: FactsWriter()) { writtenAt in
+        work = try StoreWork(engine, database) { writtenAt in
             guard let permit else { return false }
             return try permit.corrected(writtenAt) < permit.now().subtracting(configuration.orphanAge)
         }
-        work = try StoreWork(engine, start)
         // With a database of another generation, the row that decides about a file may be wrong.
         guard !isForeign else {
             work.stopRemovals()

@@ -1,5 +1,6 @@
 package import Basics
 import Database
+import Dispatch
 
 /// The work of a store apart from requests, on threads of its own.
 struct StoreWork: Sendable {
@@ -8,11 +9,17 @@ struct StoreWork: Sendable {
     let factsWriter: FactsWriter
     let upkeep: any EngineUpkeep
 
-    init(_ engine: any ObjectEngine, _ start: EngineStart) throws {
-        upkeep = try engine.start(start)
-        factsWriter = start.factsWriter
-        removals = FileRemovals(engine, start.database)
-        discards = Discards(start.database, removals)
+    init(
+        _ engine: any ObjectEngine, _ database: Database,
+        isOrphan: @escaping @Sendable (_ writtenAt: UnixTime) throws -> Bool
+    ) throws {
+        removals = FileRemovals(engine, database)
+        factsWriter = FactsWriter()
+        upkeep = try engine.start(
+            EngineStart(database: database, factsWriter: factsWriter, isOrphan: isOrphan) { [weak removals] in
+                try removals?.schedule($0, in: $1)
+            })
+        discards = Discards(database, removals)
     }
 
     /// Begins no further removal of rows or files.
@@ -40,6 +47,18 @@ package final class FactsWriter: Sendable {
     /// Returns the worker for a file, which is always the same one.
     package func worker(for fileID: String) -> Worker {
         workers[Int(fileID.utf8.last ?? 0) % workers.count]
+    }
+
+    /// Runs `body` while nobody else writes the facts of a file.
+    package func alone(with fileID: String, _ body: () throws -> Void) rethrows {
+        let (isAlone, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        worker(for: fileID).post {
+            isAlone.signal()
+            end.wait()
+        }
+        isAlone.wait()
+        defer { end.signal() }
+        try body()
     }
 
     /// Returns when all work requested so far is done.

@@ -20,14 +20,20 @@ extension S3Engine {
     package func record(_ layout: LayoutWriter, of fileID: String, in transaction: Connection) throws {
         try requireOwnership()
         try StoreRecords(transaction).addFile(fileID, layout: layout.record(in: transaction))
+        try noteChange(in: transaction)
+    }
+
+    /// Writes facts of a file with its new layout, before that is recorded.
+    package func writeFacts(_ facts: [UInt8], of fileID: String, _ layout: LayoutWriter) throws {
+        try bucket.write(FactsDocument(facts, layout.numberedSegments), of: fileID)
     }
 
     /// Takes the segments from a file, and schedules their removal.
     package func release(_ fileID: String, in transaction: Connection) throws {
-        let records = StoreRecords(transaction)
         let released = Hex.lower(Random.bytes(16))
-        try records.renameFile(fileID, to: released)
-        try records.scheduleRemoval([released])
+        try StoreRecords(transaction).renameFile(fileID, to: released)
+        try scheduleRemoval(of: released, in: transaction)
+        try noteChange(in: transaction)
     }
 
     package func removeFacts(of fileID: String) throws { _ = try bucket.remove([bucket.factsKey(of: fileID)]) }

@@ -55,6 +55,13 @@ package final class S3Engine: ObjectEngine {
     /// The time between two records of the position.
     package static var recordInterval: Duration { BucketUpkeep.recordInterval }
 
+    /// The surroundings of the engine from its start on.
+    private struct Started {
+        let start: EngineStart
+        let upkeep: BucketUpkeep
+        let merging: SegmentMerging
+    }
+
     // MARK: New files
 
     package func create(_ purpose: FilePurpose, length: Int64?) throws -> NewFile {
@@ -208,16 +215,25 @@ package final class S3Engine: ObjectEngine {
     }
 
     var database: Database {
-        get throws {
-            guard let started = started.withLock({ $0 }) else { throw StorageFailure.missing }
-            return started.database
-        }
+        get throws { try atWork.start.database }
     }
 
-    private var upkeep: BucketUpkeep {
+    var upkeep: BucketUpkeep {
+        get throws { try atWork.upkeep }
+    }
+
+    func scheduleRemoval(of fileID: String, in transaction: Connection) throws {
+        try atWork.start.scheduleRemoval([fileID], transaction)
+    }
+
+    var factsWriter: FactsWriter {
+        get throws { try atWork.start.factsWriter }
+    }
+
+    private var atWork: Started {
         get throws {
             guard let started = started.withLock({ $0 }) else { throw StorageFailure.missing }
-            return started.upkeep
+            return started
         }
     }
 

@@ -45,6 +45,7 @@ extension OpenAPIDocument {
         "archebase.data_gateway.v1.RetentionRule.days": .range(0...36_500),
         "archebase.data_gateway.v1.SetRetentionRequest.days": .range(0...36_500),
         "archebase.data_gateway.v1.SetTrashSettingsRequest.days": .range(0...3650, isRequired: true),
+        "archebase.data_gateway.v1.StartEngineCopyRequest.target": .oneOf(["directory", "s3"]),
 
         "archebase.meta.v1.AddDeviceToSuiteRequest.device": device,
         "archebase.meta.v1.AddDeviceToSuiteRequest.suite": suite,

@@ -78,6 +78,8 @@ package struct EngineStart: Sendable {
     package let factsWriter: FactsWriter
     /// Returns whether a file of an upload in progress without a row is removed, by the time of its last write.
     package let isOrphan: @Sendable (_ writtenAt: UnixTime) throws -> Bool
+    /// Schedules the removal of files and segments in a transaction, and removes them after its commit.
+    package let scheduleRemoval: @Sendable (_ ids: [String], _ transaction: Connection) throws -> Void
 }
 
 /// The relation of an engine's files and a database at a start.

@@ -20,6 +20,15 @@ package struct StoreReconciliation: Sendable, Equatable {
         self.lost = lost
     }
 
+    /// Adds the differences of another engine.
+    package mutating func add(_ other: StoreReconciliation) {
+        removed += other.removed
+        quarantined += other.quarantined
+        lost += other.lost
+        failures = Array((failures + other.failures).prefix(Self.keptFailures))
+        failureCount += other.failureCount
+    }
+
     package mutating func failed(_ path: String, _ error: any Error) {
         failureCount += 1
         if failures.count < Self.keptFailures { failures.append("\(path): \(error)") }

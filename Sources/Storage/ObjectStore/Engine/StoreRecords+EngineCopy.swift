@@ -27,11 +27,14 @@ package struct CopiedObject: Sendable {
 
 /// The copy of objects from one engine to another: those in a bucket have segments.
 extension StoreRecords {
-    /// Returns the time at which a copy was begun; `nil` if none is in progress.
-    package func engineCopyBegun(target: String) throws -> UnixTime? {
-        try connection.first(
-            "SELECT begun_at FROM store_engine_copies WHERE target = $1 AND ended_at IS NULL", target
-        ) { UnixTime(microseconds: $0.int64("begun_at")) }
+    /// Returns the beginning and the end of a copy; `nil` without one.
+    package func engineCopy(target: String) throws -> (begunAt: UnixTime, endedAt: UnixTime?)? {
+        try connection.first("SELECT begun_at, ended_at FROM store_engine_copies WHERE target = $1", target) { row in
+            (
+                UnixTime(microseconds: row.int64("begun_at")),
+                row.optionalInt64("ended_at").map { UnixTime(microseconds: $0) }
+            )
+        }
     }
 
     /// Begins a copy, unless it is in progress.
@@ -67,6 +70,11 @@ extension StoreRecords {
         try connection.first(
             "SELECT \(Self.copiedColumns) FROM store_objects o WHERE o.file_id = $1 AND o.lost = 0", fileID,
             row: Self.copiedObject)
+    }
+
+    /// Forgets a copy that was stopped.
+    package func forgetEngineCopy(target: String) throws where C == Connection {
+        try connection.execute("DELETE FROM store_engine_copies WHERE target = $1", target)
     }
 
     /// Returns the objects after a file that are in the directory, or in the bucket, in the order of their files.

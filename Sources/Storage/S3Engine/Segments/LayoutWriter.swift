@@ -76,11 +76,15 @@ package final class LayoutWriter: @unchecked Sendable {  // used by one thread a
     /// - Returns: its id.
     package func record(in transaction: Connection) throws -> String {
         let records = StoreRecords(transaction)
-        for (index, segment) in segments.enumerated() {
-            guard try records.cancelRemoval(segment.id) else { throw StorageFailure.missing }
-            _ = try records.setSegment(index + 1, of: layoutID, to: segment)
+        for segment in numberedSegments {
+            guard try records.cancelRemoval(segment.segment.id) else { throw StorageFailure.missing }
+            _ = try records.setSegment(segment.number, of: layoutID, to: segment.segment)
         }
         return layoutID
+    }
+
+    var numberedSegments: [NumberedSegment] {
+        segments.enumerated().map { NumberedSegment($0.offset + 1, $0.element) }
     }
 
     /// Schedules the removal of further segments.

@@ -76,6 +76,8 @@ final class SegmentMerging: Sendable {
     private func merge(_ fileID: String) {
         guard goesOn, let engine else { return }
         do {
+            // What the bucket has beyond the database may need the segments of now.
+            guard engine.state == .matching else { throw StorageFailure.engine("the bucket is being compared") }
             try engine.merge(fileID, if: Self.isWorthwhile) { goesOn }
         } catch {
             state.withLock { $0.hasFailed = true }
@@ -99,15 +101,26 @@ extension S3Engine {
         guard let (object, earlier) = found, !object.isDamaged else { return }
         let layout = try makeLayout(of: object.file, at: object.place)
         try layout.store(open(fileID), isDamaged: false, while: goesOn)
-        try database.writeBlocking(mayUseReserve: true) { [self] connection in
-            try requireOwnership()
-            let records = StoreRecords(connection)
-            // Copies have the layout, too; it is one that does not change, because the upload is completed.
-            guard try records.layout(of: fileID) == earlier, try !records.isRemovalScheduled(fileID) else { return }
-            let released = Hex.lower(Random.bytes(16))
-            try records.moveFiles(of: earlier, to: layout.record(in: connection))
-            try records.addFile(released, layout: earlier)
-            try records.scheduleRemoval([released])
+        try factsWriter.alone(with: fileID) {
+            // Before the commit: if this process ends in between, the next one merges the segments again.
+            if let facts = facts(of: fileID) { try writeFacts(facts, of: fileID, layout) }
+            try database.writeBlocking(mayUseReserve: true) { [self] connection in
+                try replace(earlier, of: fileID, by: layout, in: connection)
+            }
         }
+    }
+
+    private func replace(
+        _ earlier: String, of fileID: String, by layout: LayoutWriter, in connection: Connection
+    ) throws {
+        try requireOwnership()
+        let records = StoreRecords(connection)
+        // Copies have the layout, too; it is one that does not change, because the upload is completed.
+        guard try records.layout(of: fileID) == earlier, try !records.isRemovalScheduled(fileID) else { return }
+        let released = Hex.lower(Random.bytes(16))
+        try records.moveFiles(of: earlier, to: layout.record(in: connection))
+        try records.addFile(released, layout: earlier)
+        try scheduleRemoval(of: released, in: connection)
+        try noteChange(in: connection)
     }
 }
