@@ -143,7 +143,8 @@ package struct Doctor: Sendable {
         let problem: String
         switch (try StoredFile.anyIsSegmented(in: connection), try StoredFile.anyIsInDirectory(in: connection)) {
         case (true, true):
-            problem = "objects have their bytes in a bucket and in the data directory: let data-gateway objects copy end first"
+            problem =
+                "objects have their bytes in a bucket and in the data directory: let data-gateway objects copy end first"
         case (true, false) where !isOfBucket:
             problem = "the objects have their bytes in a bucket: run doctor with --objects and the gateway's --config"
         case (false, true) where isOfBucket:

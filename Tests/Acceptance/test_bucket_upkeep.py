@@ -36,6 +36,7 @@ def gateway(gateway_with, engine):
         "bucket": BUCKET,
         "prefix": "gateway",
         "credentials": "environment",
+        "retry_budget": 1,
     }
     gateway = gateway_with({**UPLOADS, "objects": objects}, environment=credentials())
     yield gateway

@@ -34,7 +34,8 @@ class Store:
 
     @property
     def client(self):
-        return s3.client(OWNER.credentials(self.gateway, part_size=8 * MIB))
+        # A Complete of parts of any size moves their bytes in a directory.
+        return s3.client(OWNER.credentials(self.gateway, part_size=8 * MIB), read_timeout=900)
 
     def set(self, **settings: str) -> None:
         bucket = {

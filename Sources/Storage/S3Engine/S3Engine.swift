@@ -199,7 +199,7 @@ package final class S3Engine: ObjectEngine {
         let merging = SegmentMerging(self, start.database)
         let upkeep = try BucketUpkeep(context, merging, abandoning)
         started.withLock { $0 = Started(start: start, upkeep: upkeep, merging: merging) }
-        merging.resume()
+        if upkeep.permitsRemovals { merging.resume() }
         return upkeep
     }
 

@@ -84,7 +84,8 @@ final class BucketScene: Sendable {
         _ gateway: Gateway, uploadID: String, part: (multipartID: String, number: Int)? = nil
     ) throws -> String {
         let place = StoredObject.Place(bucket: "bucket", key: "key of \(uploadID)", uploadID: uploadID)
-        let new = try gateway.engine.create(FilePurpose(place, part: part), length: 1000)
+        let segment = part.map { FilePurpose.Part($0.number, of: $0.multipartID, fileID: "") }
+        let new = try gateway.engine.create(FilePurpose(place, part: segment), length: 1000)
         try new.sink.receive(content(1000))
         // After an unknown outcome the process keeps the bytes.
         _ = try? new.commit { throw DatabaseError.outcomeUnknown }

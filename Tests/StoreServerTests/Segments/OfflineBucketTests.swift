@@ -42,6 +42,8 @@ import Testing
         }
         let object = try #require(try gateway.store.snapshot(uploadID).object)
         try await gateway.store.store.describe(object.fileID, Array("facts of \(uploadID)".utf8))
+        // After its segments were merged.
+        _ = try gateway.store.files()
         return Completed(object: object, bytes: Array(pieces.joined()))
     }
 
@@ -169,10 +171,11 @@ import Testing
         let stray = try scene.leaveSegment(try scene.start(), uploadID: "upload-4")
         let unknown = try scene.leaveSegment(try scene.start(), uploadID: "upload-5")
         scene.set("upload-4", .ended)
-        let segments = try gateway.store.database.readBlocking {
-            try StoreRecords($0).segments(of: second.object.fileID)
+        let segments = try gateway.store.database.readBlocking { connection in
+            let records = StoreRecords(connection)
+            return try records.segments(of: #require(try records.layout(of: second.object.fileID)))
         }
-        try await scene.bucket.client().delete(path(segments[1].segment.id))
+        try await scene.bucket.client().delete(path(segments[0].segment.id))
         _ = try await scene.bucket.client().put(path(third.object.fileID), content(65_536, seed: 99))
         let found = try findings(gateway.store.database, checksums: true)
         #expect(
@@ -205,6 +208,23 @@ import Testing
         #expect(try repaired.store.client().get() == upload.bytes)
     }
 
+    /// A database from before the merge has the segments that were removed since.
+    @Test func mergedSegmentsReplaceThoseOfAnOlderDatabase() async throws {
+        let gateway = try scene.start()
+        gateway.store.store.stopBackgroundWork()
+        let upload = try await complete(gateway, "upload-1", parts: 5)
+        try await age(gateway)
+        #expect(try scene.dataKeys().count == 5)
+        let merged = try scene.start()
+        #expect(try merged.store.files().count == 1)
+        #expect(try scene.dataKeys().count == 1)
+        let old = try scene.start("old")
+        defer { withExtendedLifetime((merged, old)) {} }
+        #expect(try old.store.client().get() != upload.bytes)
+        try scene.bucket.offline(scene.register).finishReadoption(old.store.database)
+        #expect(try old.store.client().get() == upload.bytes)
+    }
+
     @Test func quarantineIsEmptiedByAnOperatorOnly() async throws {
         let gateway = try scene.start()
         let kept = try await complete(gateway, "upload-1", parts: 0)
@@ -219,7 +239,7 @@ import Testing
         let repaired = try scene.start("old")
         #expect(repaired.state == .matching)
         scene.clock.advance(seconds: BucketScene.orphanAge + 10)
-        #expect(try scene.sweep(repaired) == KeySweep.Result(quarantined: 3))
+        #expect(try scene.sweep(repaired) == KeySweep.Result(quarantined: 2))
         #expect(try !bucket.deleteQuarantined(kept.object.fileID) { database })
         #expect(try bucket.deleteQuarantined(upload.object.fileID) { database })
         #expect(try bucket.deleteQuarantined(segment) { database })

@@ -228,9 +228,12 @@ final class BucketUpkeep: EngineUpkeep {
         try facts.forEachLacking(goOn, { try context.database.readBlocking($0) }) { count += $0.count }
         guard count > 0 else {
             // Only an operator ends a divergence.
-            return state.withLock { state in
-                if state.bucket == .comparing { state.bucket = .matching }
+            let begins = state.withLock { state in
+                defer { if state.bucket == .comparing { state.bucket = .matching } }
+                return state.bucket == .comparing
             }
+            if begins { merging.resume() }
+            return
         }
         try renewHistory()
         state.withLock { $0.bucket = .diverged(.lacksUploads(count: count)) }

@@ -49,10 +49,7 @@ package final class OfflineBucket: OfflineObjects {
         var incomplete: Set<String> = []
         var first = ""
         try bucket.forEachPage(of: SegmentBucket.data) { page, last in
-            let sizes = Dictionary(page.map { ($0.id, $0.object.size) }) { size, _ in size }
-            for row in try records.segments(after: first, through: last) where sizes[row.id] != row.size {
-                incomplete.insert(row.layoutID)
-            }
+            try incomplete.formUnion(Self.incompleteLayouts(page, after: first, through: last, records))
             let ids = page.map(\.id)
             let referred = try records.referredSegments(among: ids)
             let known = try referred.union(records.quarantinedIDs(after: first, through: last))
@@ -69,6 +66,16 @@ package final class OfflineBucket: OfflineObjects {
         }
         try reportMissing(incomplete, records, report)
         if checksums { try compareBytes(connection, without: incomplete, report) }
+    }
+
+    /// Returns the layouts with segments that a page lacks, or that have another size there.
+    private static func incompleteLayouts(
+        _ page: [(id: String, object: S3Listed)], after first: String, through last: String?,
+        _ records: StoreRecords<ReadConnection>
+    ) throws -> Set<String> {
+        let sizes = Dictionary(page.map { ($0.id, $0.object.size) }) { size, _ in size }
+        return Set(
+            try records.segments(after: first, through: last).filter { sizes[$0.id] != $0.size }.map(\.layoutID))
     }
 
     private func reportMissing(
@@ -188,7 +195,29 @@ package final class OfflineBucket: OfflineObjects {
 
     package func finishReadoption(_ database: Database) throws {
         guard try isOfStore(database), try database.readBlocking({ try lacking($0) }).isEmpty else { return }
+        try restoreLayouts(database)
         try accept(database)
+    }
+
+    /// Gives objects whose segments are gone the layout in their facts: it was merged after an older database was made.
+    private func restoreLayouts(_ database: Database) throws {
+        var incomplete: Set<String> = []
+        var first = ""
+        try bucket.forEachPage(of: SegmentBucket.data) { page, last in
+            try incomplete.formUnion(
+                database.readBlocking { [first] in
+                    try Self.incompleteLayouts(page, after: first, through: last, StoreRecords($0))
+                })
+            first = last ?? first
+        }
+        for layoutID in incomplete.sorted() {
+            for file in try database.readBlocking({ try StoreRecords($0).objects(layout: layoutID) }) {
+                guard let segments = try document(of: file.fileID)?.segments,
+                    try holds(file, segments.map(\.segment))
+                else { continue }
+                try database.writeBlocking { try StoreRecords($0).adopt(file.fileID, segments) }
+            }
+        }
     }
 
     package func deleteQuarantined(_ fileID: String, _ database: () throws -> Database) throws -> Bool {
