@@ -124,8 +124,8 @@ let package = Package(
         module(
             "S3Engine",
             [
-                "Basics", "Checksums", "Crypto", "Database", "HTTPClient", "JSON", "ObjectStore", "Settings",
-                "StoreClient", "StoreProtocol",
+                "Basics", "Capability", "Checksums", "Crypto", "Database", "HTTPClient", "JSON", "ObjectStore", "RPC",
+                "Settings", "StoreClient", "StoreProtocol",
             ], path: "Storage/S3Engine"),
         module(
             "EngineCopy", ["Basics", "Checksums", "Database", "DirectoryEngine", "ObjectStore", "S3Engine"],

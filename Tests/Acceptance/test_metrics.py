@@ -10,6 +10,7 @@ from pathlib import Path
 import grpc
 import pytest
 from support import apps
+from support.buckets import Bucket
 from support.certificates import Authority
 from support.gateway import Gateway, eventually
 from support.monitoring import Prometheus, log, metric, promtool, samples, scrape
@@ -148,8 +149,10 @@ def test_every_query_of_dashboard_and_alerts_has_data(gateway_with, login, stubs
     (secret := tmp_path / "secret").write_text("0123456789abcdef0123456789abcdef")
     secret.chmod(0o600)
     (backups := tmp_path / "backups").mkdir()
+    bucket = Bucket.start(gateway_with, tmp_path)
     gateway = gateway_with(
         {
+            "objects": bucket.settings(),
             "tls": Authority(tmp_path, "authority").tls("web"),
             # Nothing listens there.
             "webhooks": {"shop": {"url": "http://127.0.0.1:1/", "secret_file": str(secret)}},
@@ -170,7 +173,8 @@ def test_every_query_of_dashboard_and_alerts_has_data(gateway_with, login, stubs
         with pytest.raises(grpc.RpcError):
             call(check, stubs.health.HealthCheckRequest(), metadata={"x-long": "x" * 20_000})
 
-    with Prometheus(tmp_path, gateway) as prometheus:
+    # Only the disk of the other gateway has free space for objects.
+    with Prometheus(tmp_path, gateway, bucket.gateway) as prometheus:
         missing = queries()
         assert len(missing) > 50
 

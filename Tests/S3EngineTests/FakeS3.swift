@@ -41,6 +41,7 @@ final class FakeS3: Sendable {
         var hasMD5ETags = true
         var hasDates = true
         var removes = true
+        var keepsMetadata = true
         /// The documents of the bucket's properties by name; the others are unknown.
         var properties: [String: Response] = [:]
         /// Returns a response in place of the store's own, without any effect.
@@ -55,6 +56,7 @@ final class FakeS3: Sendable {
         let bytes: [UInt8]
         let etag: String
         let modifiedAt: UnixTime
+        var metadata: [String: String] = [:]
     }
 
     fileprivate struct State {
@@ -102,9 +104,10 @@ final class FakeS3: Sendable {
             S3Bucket(endpoint: try StoreEndpoint(server.url), region: "us-east-1", name: "bucket"), prefix: prefix)
     }
 
+    let credentials = StaticCredentials(SigningCredentials(accessKeyID: "id", secret: Secret("secret")))
+
     func client() throws -> S3Client {
-        let credentials = SigningCredentials(accessKeyID: "id", secret: Secret("secret"))
-        return try configuration().controlClient(StaticCredentials(credentials), clock: SystemClock())
+        try configuration().controlClient(credentials, clock: SystemClock())
     }
 
     // MARK: HTTP
@@ -180,7 +183,10 @@ extension FakeS3.Core {
             let expected = state.behavior.comparesBareTags ? existing.etag.filter { $0 != "\"" } : existing.etag
             guard expected == tag else { return .error(412, "PreconditionFailed") }
         }
-        let new = stored(request.body, hasMD5ETag: state.behavior.hasMD5ETags)
+        var new = stored(request.body, hasMD5ETag: state.behavior.hasMD5ETags)
+        if state.behavior.keepsMetadata {
+            new.metadata = request.fields.filter { $0.key.hasPrefix("x-amz-meta-") }
+        }
         state.objects[request.key] = new
         return FakeS3.Response(fields: ["ETag": new.etag])
     }
@@ -191,6 +197,7 @@ extension FakeS3.Core {
         var response = FakeS3.Response(fields: [
             "ETag": object.etag, "Last-Modified": Timestamps.http(object.modifiedAt),
         ])
+        response.fields.merge(object.metadata) { first, _ in first }
         if let range = request.fields["range"]?.dropFirst("bytes=".count).split(separator: "-").compactMap({ Int($0) })
         {
             response.status = 206

@@ -46,8 +46,21 @@ export async function renderOverview(body, { query }) {
     state.system && propertyList([
       ['Version', state.system.version], ['Running since', timeElement(state.system.startedAt)],
       ['Certificate ends', timeElement(state.system.certificateEndsAt) ?? 'no listener uses TLS'],
+      ...engineProperties(state.system.objectEngine),
     ]),
   ].filter(Boolean))
+}
+
+/** The state of the bucket with the bytes of the objects, if they are in one. */
+function engineProperties(engine) {
+  if (!engine) return []
+  const failure = engine.lastFailureAt && h('span', {}, timeElement(engine.lastFailureAt), ` ${engine.lastFailure}`)
+  return [
+    ['Objects are in', `bucket ${engine.bucket}, prefix ${engine.prefix || 'none'}`],
+    ['Right to the prefix', engine.ownership],
+    ['Slow bodies on the disk', `${formatBytes(engine.spoolBytes)} of ${formatBytes(engine.spoolLimitBytes)}`],
+    ['Last failure of the bucket', failure ?? 'none since the start'],
+  ]
 }
 
 /** The number of stored objects. The list of objects does not have those in the trash. */
@@ -87,6 +100,8 @@ function attention({ corrupted, hasMoreCorrupted, silent, system }) {
   const notes = [
     system && system.freeBytes >= 0 && system.freeBytes < 2 * system.minimum
       && ['The disk is nearly full: new uploads are refused below the minimum.', '#/retention', 'Retention'],
+    system?.objectEngine && system.objectEngine.ownership !== 'held'
+      && ['The right to the prefix of the bucket is not confirmed: nothing is stored or removed.', null, ''],
     ends && ends < certificateWarning && ['The TLS certificate ends soon.', null, ''],
     corrupted > 0 && [`${hasMoreCorrupted ? 'More than ' : ''}${formatCount(corrupted, 'corrupted object')}.`,
       '#/corrupted-objects', 'Show'],

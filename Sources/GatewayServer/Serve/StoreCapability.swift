@@ -19,7 +19,7 @@ import Uploads
 /// The object store as a capability: it has no calls, but tables, sweeps, metrics, background work and a server of its own.
 struct StoreCapability: Capability {
     let objects: ObjectStore
-    private let engine: StoreEngine
+    let engine: StoreEngine
     let policy: StoreAccessPolicy
     private let requests = StoreRequestMetrics()
     /// The time without a part after which a multipart upload of a static key is abandoned.
@@ -58,7 +58,7 @@ struct StoreCapability: Capability {
         ]
     }
 
-    var metrics: [any MetricSource] { [requests] }
+    var metrics: [any MetricSource] { [requests] + [engine.bucketMetrics].compactMap(\.self) }
 
     var background: [BackgroundWork] {
         [

@@ -53,6 +53,8 @@ struct StoreEngine: Sendable {
     private let kind: ObjectEngineKind
     /// `nil` for the directory, to which the lock of the data directory is the right.
     private let bucket: BucketEngine?
+    /// The metrics of a bucket; `nil` for the directory.
+    let bucketMetrics: BucketMetrics?
     private let log: Logger
 
     /// Both engines, while objects are copied from one to the other.
@@ -65,7 +67,7 @@ struct StoreEngine: Sendable {
         let kind = configuration.engine.kind
         guard let settings = configuration.engine.s3 else {
             let engine = try DirectoryEngine(path: directory.store, configuration: configuration.files)
-            return StoreEngine(engine: engine, kind: kind, bucket: nil, log: log)
+            return StoreEngine(engine: engine, kind: kind, bucket: nil, bucketMetrics: nil, log: log)
         }
         let access = try await BucketAccess.open(settings, directory, takesOver: configuration.takesOver, log)
         let owner = access.owner
@@ -81,7 +83,7 @@ struct StoreEngine: Sendable {
         }
         return StoreEngine(
             engine: engine, kind: kind, bucket: BucketEngine(engine: bucket, owner: owner, name: settings.name),
-            log: log)
+            bucketMetrics: BucketMetrics(bucket, ownership: access.activity), log: log)
     }
 
     /// - Throws: ``BytesElsewhere`` if the database has objects that this engine does not have.
@@ -166,6 +168,8 @@ private struct BucketAccess {
     let report: BucketReport
     let credentials: any CredentialSource
     let owner: PrefixOwner
+    /// Of the requests for the ownership.
+    let activity: BucketActivity
 
     /// Examines a bucket, and takes its prefix.
     static func open(
@@ -173,9 +177,11 @@ private struct BucketAccess {
     ) async throws -> BucketAccess {
         let clock = SystemClock()
         let credentials = try settings.credentialSource(clock: clock) { ProcessInfo.processInfo.environment[$0] }
-        let control = settings.controlClient(credentials, clock: clock)
-        let report = try await BucketProbe.run(settings, control, clock: clock)
+        let report = try await BucketProbe.run(
+            settings, settings.controlClient(credentials, clock: clock), clock: clock)
         try report.requireUsable(settings, log)
+        let activity = BucketActivity(isOwnership: true, clock: clock)
+        let control = settings.controlClient(credentials, clock: clock, observer: activity)
         let owner = try await PrefixOwner.take(
             OwnerObject(
                 settings, control, honorsConditions: report.honorsConditions,
@@ -184,7 +190,7 @@ private struct BucketAccess {
         ) { ownership in
             log.write("the right to the prefix of the bucket changed", ["state": "\(ownership)"], level: .warning)
         }
-        return BucketAccess(report: report, credentials: credentials, owner: owner)
+        return BucketAccess(report: report, credentials: credentials, owner: owner, activity: activity)
     }
 }
 

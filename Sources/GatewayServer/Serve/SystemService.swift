@@ -21,6 +21,8 @@ struct SystemService: SystemServiceHandler {
     let startedAt: UnixTime
     let certificates: GatewayCertificates
     let backups: BackupMetrics
+    /// `nil` if the bytes of objects are files.
+    let bucket: BucketMetrics?
 
     func getSystemStatus(
         _ request: GetSystemStatusRequest, context: CallContext
@@ -29,7 +31,8 @@ struct SystemService: SystemServiceHandler {
             version: ProgramVersion.current, startedAt: Timestamp(startedAt), storeFreeBytes: store.freeBytes ?? -1,
             storeMinimumFreeBytes: store.minimumFreeBytes, certificateEndsAt: certificates.expiry.map { Timestamp($0) },
             backupSchedules: backups.snapshot.map(BackupScheduleStatus.init),
-            lastManualBackupAt: backups.lastManual.map { Timestamp($0) })
+            lastManualBackupAt: backups.lastManual.map { Timestamp($0) },
+            objectEngine: bucket.map { ObjectEngineStatus($0.health) })
     }
 
     func listSettings(_ request: ListSettingsRequest, context: CallContext) async throws -> ListSettingsResponse {
@@ -125,6 +128,16 @@ extension SystemService: Capability {
 
     func register(for listener: ListenerName, in router: inout Router) {
         if listener == .admin || listener == .web { register(in: &router) }
+    }
+}
+
+extension ObjectEngineStatus {
+    fileprivate init(_ health: BucketHealth) {
+        self.init(
+            kind: "s3", bucket: health.bucket, prefix: health.prefix, ownership: health.ownership.word,
+            lastFailure: health.lastFailure?.reason ?? "",
+            lastFailureAt: health.lastFailure.map { Timestamp($0.at) }, spoolBytes: health.spoolBytes,
+            spoolLimitBytes: health.spoolLimit)
     }
 }
 

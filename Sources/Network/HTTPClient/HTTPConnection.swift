@@ -64,6 +64,9 @@ package final class HTTPConnection: Sendable {
         turns = Lock(Turns(assigned: lanes.map { _ in 0 }))
     }
 
+    /// The number of exchanges in progress.
+    package var exchanges: Int { turns.withLock { $0.active } }
+
     /// Sends a request and waits for the complete response, whatever its status.
     ///
     /// - Parameters:

@@ -237,6 +237,7 @@ public enum GatewayProtoFiles {
         LogoutRequest.self,
         LogoutResponse.self,
         ObjectDetails.self,
+        ObjectEngineStatus.self,
         ObjectFacet.self,
         ObjectFacetValue.self,
         ObjectOperation.self,
@@ -839,6 +840,15 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.GetSystemStatusResponse.certificate_ends_at	The end of the TLS certificate; unset = no listener uses TLS.
         archebase.data_gateway.v1.GetSystemStatusResponse.backup_schedules	The schedules of backups, in the order of the configuration.
         archebase.data_gateway.v1.GetSystemStatusResponse.last_manual_backup_at	The end of the last complete backup by BackupService; unset before the first one.
+        archebase.data_gateway.v1.GetSystemStatusResponse.object_engine	The bucket with the bytes of the objects; unset = they are files in the data directory.
+        archebase.data_gateway.v1.ObjectEngineStatus	The state of an engine in a bucket.
+        archebase.data_gateway.v1.ObjectEngineStatus.kind	`s3`.
+        archebase.data_gateway.v1.ObjectEngineStatus.prefix	The beginning of the keys; it ends with a slash unless it is empty.
+        archebase.data_gateway.v1.ObjectEngineStatus.ownership	The right to the prefix: `held`, `unknown` or `lost`.
+        archebase.data_gateway.v1.ObjectEngineStatus.last_failure	The latest request that the bucket did not do, with the reason; empty = none since the start of the gateway.
+        archebase.data_gateway.v1.ObjectEngineStatus.last_failure_at	The time of that request; unset = none.
+        archebase.data_gateway.v1.ObjectEngineStatus.spool_bytes	The bytes of slow bodies on the local disk.
+        archebase.data_gateway.v1.ObjectEngineStatus.spool_limit_bytes	The most bytes of slow bodies on the local disk.
         archebase.data_gateway.v1.BackupScheduleStatus	The last results of a schedule of backups.
         archebase.data_gateway.v1.BackupScheduleStatus.interval_seconds	The time from one backup to the next.
         archebase.data_gateway.v1.BackupScheduleStatus.last_success_at	The end of the last complete backup; unset before the first one.

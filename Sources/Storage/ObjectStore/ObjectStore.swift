@@ -87,6 +87,14 @@ package final class ObjectStore: Sendable {
     /// The free bytes for objects; `nil` if that is unknown.
     package var freeBytes: Int64? { (try? space.free()) ?? nil }
 
+    /// The number of data files that are to be removed, at most ``mostCountedRemovals``; `nil` = the database cannot be read.
+    package var waitingRemovals: Int? {
+        try? database.readBlocking { try StoreRecords($0).countScheduledRemovals(limit: Self.mostCountedRemovals) }
+    }
+
+    /// The number of waiting removals up to which they are counted, so that it takes little time.
+    package static let mostCountedRemovals = 100_000
+
     /// The free bytes below which no new upload can begin; 0 = no floor.
     package var minimumFreeBytes: Int64 { space.floor }
 

@@ -15,6 +15,12 @@ extension StoreRecords {
         return try connection.query(sql, last, limit) { $0.text("file_id") }
     }
 
+    /// Returns the number of scheduled files, at most `limit`.
+    func countScheduledRemovals(limit: Int) throws -> Int {
+        let sql = "SELECT count(*) AS count FROM (SELECT 1 AS one FROM store_removals LIMIT $1) AS scheduled"
+        return try connection.first(sql, limit) { $0.int("count") } ?? 0
+    }
+
     package func scheduledRemovals(withPrefix prefix: String) throws -> Set<String> {
         // "g" comes after every hexadecimal digit.
         let sql = "SELECT file_id FROM store_removals WHERE file_id >= $1 AND file_id < $2"

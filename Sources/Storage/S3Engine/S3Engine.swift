@@ -13,9 +13,9 @@ import Synchronization
 /// same bytes share a layout, so that a copy is a row.
 package final class S3Engine: ObjectEngine {
     let bucket: SegmentBucket
-    private let spool: Spool
+    let spool: Spool
     let clock: any WallClock
-    private let owner: PrefixOwner?
+    let owner: PrefixOwner?
     let pending = Lock<[String: PendingFile]>([:])
     let open: OpenSegments
     private let started = Lock<Started?>(nil)
@@ -32,10 +32,12 @@ package final class S3Engine: ObjectEngine {
         owner: PrefixOwner?, spoolFolder: String, clock: any WallClock
     ) {
         self.owner = owner
+        let activity = BucketActivity(clock: clock)
         bucket = SegmentBucket(
-            transfers: configuration.client(credentials, clock: clock),
-            control: configuration.upkeepClient(credentials, clock: clock), configuration: configuration,
-            report: report, budget: RetryBudget(configuration.retryPolicy))
+            transfers: configuration.client(credentials, clock: clock, observer: activity),
+            control: configuration.upkeepClient(credentials, clock: clock, observer: activity),
+            configuration: configuration, report: report, budget: RetryBudget(configuration.retryPolicy),
+            activity: activity)
         spool = Spool(spoolFolder, limit: configuration.spool.bytes)
         open = OpenSegments(longestReading: configuration.removalDelay)
         self.clock = clock

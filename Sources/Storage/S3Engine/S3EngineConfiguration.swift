@@ -333,25 +333,34 @@ extension S3EngineConfiguration {
     }
 
     /// Makes the client for objects.
-    package func client(_ source: any CredentialSource, clock: any WallClock) -> S3Client {
-        S3Client(bucket, credentials: source, over: HTTPConnection(connectionOptions), clock: clock)
+    package func client(
+        _ source: any CredentialSource, clock: any WallClock, observer: (any S3Observer)? = nil
+    ) -> S3Client {
+        S3Client(
+            bucket, credentials: source, over: HTTPConnection(connectionOptions), clock: clock, observer: observer)
     }
 
     /// Makes the client for removals and facts, whose requests do not wait for transfers.
-    func upkeepClient(_ source: any CredentialSource, clock: any WallClock) -> S3Client {
+    func upkeepClient(
+        _ source: any CredentialSource, clock: any WallClock, observer: (any S3Observer)? = nil
+    ) -> S3Client {
         var options = connectionOptions
         options.maximumExchanges = 8
-        return S3Client(bucket, credentials: source, over: HTTPConnection(options), clock: clock)
+        return S3Client(
+            bucket, credentials: source, over: HTTPConnection(options), clock: clock, observer: observer)
     }
 
     /// Makes a client with connections of its own and short timeouts, for the probe and for ``PrefixOwner``: transfers do not delay
     /// their requests, and a request ends long before the prefix may be taken over.
-    package func controlClient(_ source: any CredentialSource, clock: any WallClock) -> S3Client {
+    package func controlClient(
+        _ source: any CredentialSource, clock: any WallClock, observer: (any S3Observer)? = nil
+    ) -> S3Client {
         var options = HTTPConnection.Options(authorities: authorities)
         options.connectTimeout = min(limits.connectTimeout, .seconds(5))
         options.stallTimeout = min(limits.idleTimeout, .seconds(8))
         options.totalTimeout = .seconds(10)
         options.maximumExchanges = 2
-        return S3Client(bucket, credentials: source, over: HTTPConnection(options), clock: clock)
+        return S3Client(
+            bucket, credentials: source, over: HTTPConnection(options), clock: clock, observer: observer)
     }
 }

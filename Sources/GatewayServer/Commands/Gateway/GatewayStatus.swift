@@ -97,6 +97,7 @@ private struct GatewayState: Resource {
     private var lastBackup: Int64?
     /// The kind of the last backup: `scheduled` or `manual`.
     private var lastBackupKind: String?
+    private var engine: EngineState?
     private var uploads: (count: Int64, bytes: Int64)?
     private var stored: (count: Int64, bytes: Int64)?
     /// The reasons for missing values, a sentence each.
@@ -118,6 +119,7 @@ private struct GatewayState: Resource {
         let manual = metrics.sum("data_gateway_manual_backup_last_success_timestamp_seconds").map { Int64($0) } ?? 0
         lastBackup = manual > scheduled ?? 0 ? manual : scheduled
         lastBackupKind = lastBackup.flatMap { $0 == 0 ? nil : $0 == scheduled ? "scheduled" : "manual" }
+        engine = EngineState(metrics)
         for name in Self.metrics {
             if let value = metrics.sum("data_gateway_\(name)") { numbers[name] = Int64(exactly: value.rounded()) }
         }
@@ -132,6 +134,10 @@ private struct GatewayState: Resource {
         uploads = (Int64(list.count), list.reduce(0) { $0 + $1.storedBytes })
         let statistics = try await ObjectManagementServiceClient(gateway).getStatistics(GetStatisticsRequest(days: 1))
         stored = (statistics.storedObjects, statistics.storedBytes)
+        // For users of the organization system; the metrics have all but the reason of the last failure.
+        if let status = try? await SystemServiceClient(gateway).getSystemStatus(GetSystemStatusRequest()) {
+            engine = status.objectEngine.map(EngineState.init(status:))
+        }
     }
 
     var fields: [ResourceField] {
@@ -143,7 +149,7 @@ private struct GatewayState: Resource {
             listeners.field,
             size("free_bytes", numbers["store_free_bytes"]),
             size("minimum_free_bytes", numbers["store_min_free_bytes"]),
-            .unixTime("certificate_ends_at", numbers["tls_certificate_expiry_seconds"]),
+            engine.field, .unixTime("certificate_ends_at", numbers["tls_certificate_expiry_seconds"]),
             number("stored_objects", stored?.count), size("stored_bytes", stored?.bytes),
             number("uploads_in_progress", uploads?.count), size("uploads_stored_bytes", uploads?.bytes),
             number("corrupted_objects", numbers["bad_objects"]), number("scrub_passes", numbers["scrub_passes_total"]),
@@ -166,6 +172,73 @@ private struct GatewayState: Resource {
 
     private func size(_ name: String, _ value: Int64?) -> ResourceField {
         value.map { .size(name, $0) } ?? ResourceField(name: name, json: .null, text: "")
+    }
+}
+
+/// The bucket with the bytes of a gateway's objects.
+private struct EngineState {
+    private let bucket: String
+    private let prefix: String
+    private let ownership: String
+    private var lastFailure = ""
+    private let lastFailureAt: UnixTime?
+    private let spoolBytes: Int64
+    private let spoolLimit: Int64
+
+    /// Returns `nil` if the objects are in the data directory.
+    init?(_ metrics: MetricsText) {
+        let prefix = "data_gateway_object_engine"
+        guard let labels = metrics.labels(of: "\(prefix)_info").first else { return nil }
+        func number(_ name: String) -> Int64 { metrics.sum("\(prefix)_\(name)").flatMap { Int64(exactly: $0) } ?? 0 }
+        bucket = labels["bucket"] ?? ""
+        self.prefix = labels["prefix"] ?? ""
+        ownership = ["held", "unknown", "lost"].first { metrics.value("\(prefix)_ownership", state: $0) == 1 } ?? ""
+        let failedAt = number("last_failure_timestamp_seconds")
+        lastFailureAt = failedAt > 0 ? UnixTime(seconds: failedAt) : nil
+        spoolBytes = number("spool_bytes")
+        spoolLimit = number("spool_limit_bytes")
+    }
+
+    init(status: ObjectEngineStatus) {
+        bucket = status.bucket
+        prefix = status.prefix
+        ownership = status.ownership
+        lastFailure = status.lastFailure
+        lastFailureAt = status.lastFailureAt.map { UnixTime(seconds: $0.seconds) }
+        spoolBytes = status.spoolBytes
+        spoolLimit = status.spoolLimitBytes
+    }
+
+    var lines: [String] {
+        var lines = [
+            "s3 \(bucket)/\(prefix) (\(ownership))",
+            "slow bodies on the disk: \(ByteCount.text(spoolBytes)) of \(ByteCount.text(spoolLimit))",
+        ]
+        if let lastFailureAt {
+            lines.append("last failure: \(LocalTime.text(lastFailureAt)) \(lastFailure)")
+        }
+        return lines
+    }
+
+    var json: JSONValue {
+        .object([
+            JSONValue.Member(name: "kind", value: .string("s3")),
+            JSONValue.Member(name: "bucket", value: .string(bucket)),
+            JSONValue.Member(name: "prefix", value: .string(prefix)),
+            JSONValue.Member(name: "ownership", value: .string(ownership)),
+            JSONValue.Member(name: "last_failure", value: .string(lastFailure)),
+            JSONValue.Member(
+                name: "last_failure_at", value: lastFailureAt.map { .string(RFC3339.text($0)) } ?? .null),
+            JSONValue.Member(name: "spool_bytes", value: .number(spoolBytes)),
+            JSONValue.Member(name: "spool_limit_bytes", value: .number(spoolLimit)),
+        ])
+    }
+}
+
+extension EngineState? {
+    /// The field `object_engine`, which is empty for a gateway whose objects are in its data directory.
+    fileprivate var field: ResourceField {
+        ResourceField.lines("object_engine", self?.lines ?? []).with(json: self?.json ?? .null)
     }
 }
 
@@ -226,6 +299,11 @@ struct MetricsText {
     /// Returns the lowest value of a metric's samples; `nil` if it has none.
     func minimum(_ name: String) -> Double? {
         samples.filter { $0.name == name }.map(\.value).min()
+    }
+
+    /// Returns the value of a metric's sample with this label `state`.
+    func value(_ name: String, state: String) -> Double? {
+        samples.first { $0.name == name && Self.labels($0.labels)["state"] == state }?.value
     }
 
     /// Returns the value of a label of a metric's first sample.

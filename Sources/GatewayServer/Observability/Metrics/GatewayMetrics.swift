@@ -60,6 +60,10 @@ package struct GatewayMetrics: MetricSource {
                 "Data folders (of 256) that are not yet compared with the database after an unclean shutdown.",
                 [([], store.foldersToReconcile)]),
             .gauge(
+                "data_gateway_store_removals_waiting",
+                "Data files whose objects are gone and that are to be removed; 100000 = at least as many.",
+                store.waitingRemovals.map { [([], $0)] } ?? []),
+            .gauge(
                 "data_gateway_disk_reserve_released",
                 "1 if the disk is full and only calls that free space are accepted, else 0.",
                 [([], database.isReserveReleased ? 1 : 0)]),

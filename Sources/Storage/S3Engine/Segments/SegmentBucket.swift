@@ -17,6 +17,7 @@ struct SegmentBucket: Sendable {
     let configuration: S3EngineConfiguration
     let report: BucketReport
     let budget: RetryBudget
+    let activity: BucketActivity
 
     static let data = "data"
     static let facts = "facts"
@@ -142,6 +143,8 @@ final class RetryBudget: Sendable {
 
     private let bucket = Lock(TokenBucket(burst: RetryBudget.burst, refill: RetryBudget.refill))
     private let policy: RetryPolicy
+    private let retries = Atomic<Int>(0)
+    private let surrenders = Atomic<Int>(0)
 
     init(_ policy: RetryPolicy) {
         self.policy = policy
@@ -166,10 +169,23 @@ final class RetryBudget: Sendable {
             } catch {
                 failures += 1
                 guard let delay = delay(after: error, failures: failures, since: first), pause(delay) else {
-                    throw StorageFailure(ofEngine: error)
+                    throw givenUp(error)
                 }
+                retries.add(1, ordering: .relaxed)
             }
         }
+    }
+
+    /// The number of repeated requests.
+    var retryCount: Int { retries.load(ordering: .relaxed) }
+
+    /// The number of transfers that were given up after a transient failure.
+    var givenUpCount: Int { surrenders.load(ordering: .relaxed) }
+
+    /// Counts a transfer that is not repeated after this error.
+    func givenUp(_ error: any Error) -> StorageFailure {
+        if StorageFailure.isTransient(error) { surrenders.add(1, ordering: .relaxed) }
+        return StorageFailure(ofEngine: error)
     }
 
     /// Returns the wait before a request is repeated.

@@ -106,7 +106,7 @@ final class SegmentSink: BodySink, @unchecked Sendable {  // `body` is used by o
             // If it takes no more, the response says why.
             if try !upload.writeBlocking(bytes) { _ = try BlockingCall.run { try await upload.finish() } }
         } catch {
-            throw StorageFailure(ofEngine: error)
+            throw bucket.budget.givenUp(error)
         }
     }
 
@@ -114,7 +114,7 @@ final class SegmentSink: BodySink, @unchecked Sendable {  // `body` is used by o
         do {
             try compare(try BlockingCall.run { try await upload.finish() }, md5)
         } catch {
-            throw StorageFailure(ofEngine: error)
+            throw bucket.budget.givenUp(error)
         }
     }
 

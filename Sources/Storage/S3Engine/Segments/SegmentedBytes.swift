@@ -127,6 +127,7 @@ final class SegmentedBytes: StoredBytes, @unchecked Sendable {  // used by one t
         guard count > 0 else { throw TransferFailure.connection("the object engine ended its response early") }
         stream.crc64?.update(UnsafeRawBufferPointer(rebasing: wanted[..<count]))
         stream.position += Int64(count)
+        bucket.activity.received(count)
         self.stream = stream
         if stream.position == segment.size, let crc64 = stream.crc64, crc64.value != segment.content.crc64 {
             throw StorageFailure.unreadable(errno: EIO)

@@ -5,8 +5,10 @@ import Synchronization
 /// The local space for bodies that cannot be passed on as they arrive: slow ones, and those whose length is not known.
 final class Spool: Sendable {
     private let folder: String
-    private let limit: Int64
+    /// In bytes.
+    let limit: Int64
     private let used = Lock<Int64>(0)
+    private let refusals = Atomic<Int>(0)
 
     /// - Parameters:
     ///   - folder: exists; nothing is left in it.
@@ -18,6 +20,9 @@ final class Spool: Sendable {
 
     /// The used bytes.
     var usedBytes: Int64 { used.withLock { $0 } }
+
+    /// The number of bodies for which there was no space.
+    var refusalCount: Int { refusals.load(ordering: .relaxed) }
 
     /// - Throws: `full`.
     func makeBody() throws -> SlowBody {
@@ -34,7 +39,9 @@ final class Spool: Sendable {
             used += Int64(count)
             return false
         }
-        if isFull { throw .engine("the local space for slow bodies is used up") }
+        guard isFull else { return }
+        refusals.add(1, ordering: .relaxed)
+        throw .engine("the local space for slow bodies is used up")
     }
 
     fileprivate func giveBack(_ count: Int64) { used.withLock { $0 -= count } }

@@ -17,16 +17,21 @@ package struct S3Client: Sendable {
     private let source: any CredentialSource
     private let connection: HTTPConnection
     private let clock: any WallClock
+    private let observer: (any S3Observer)?
 
     package init(
         _ bucket: S3Bucket, credentials source: any CredentialSource, over connection: HTTPConnection,
-        clock: any WallClock
+        clock: any WallClock, observer: (any S3Observer)? = nil
     ) {
+        self.observer = observer
         self.bucket = bucket
         self.source = source
         self.connection = connection
         self.clock = clock
     }
+
+    /// The number of exchanges in progress.
+    package var exchanges: Int { connection.exchanges }
 
     // MARK: Objects
 
@@ -50,7 +55,8 @@ package struct S3Client: Sendable {
     {
         let credentials = try await source.current()
         let request = try sign(S3Operation("PUT", key, fields: properties.fields), credentials)
-        return S3Upload(connection.upload(request, size: size), source: source, credentials: credentials)
+        return S3Upload(
+            connection.upload(request, size: size), source: source, credentials: credentials, observer: observer)
     }
 
     /// Begins to read bytes of an object.
@@ -66,9 +72,11 @@ package struct S3Client: Sendable {
         if let etag { fields.append("If-Match", etag) }
         let operation = S3Operation("GET", key, fields: fields)
         let download = try await repeatingOnce { credentials in
-            let download = try await connection.download(try sign(operation, credentials))
-            guard (200..<300).contains(download.status) else { throw StoreRefusal(try await download.rest()) }
-            return download
+            try await observing(.get) {
+                let download = try await connection.download(try sign(operation, credentials))
+                guard (200..<300).contains(download.status) else { throw StoreRefusal(try await download.rest()) }
+                return download
+            }
         }
         guard Self.matches(download, range) else {
             throw TransferFailure.unusable("the object store did not answer with the requested bytes")
@@ -134,9 +142,28 @@ package struct S3Client: Sendable {
         try await repeatingOnce { credentials in
             var request = try sign(operation, credentials)
             request.body = body
-            let reply = try await connection.exchange(request)
-            guard (200..<300).contains(reply.status) else { throw StoreRefusal(reply) }
-            return reply
+            return try await observing(operation.kind) { [request] in
+                if case .bytes(let bytes) = body { observer?.sent(bytes.count) }
+                let reply = try await connection.exchange(request)
+                guard (200..<300).contains(reply.status) else { throw StoreRefusal(reply) }
+                return reply
+            }
+        }
+    }
+
+    /// Reports the end of a request, unless it was given up.
+    private func observing<Result>(
+        _ kind: S3RequestKind, _ request: () async throws -> Result
+    ) async throws -> Result {
+        guard let observer else { return try await request() }
+        let began = ContinuousClock.now
+        do {
+            let result = try await request()
+            observer.ended(kind, nil, after: .now - began)
+            return result
+        } catch {
+            if !(error is CancellationError) { observer.ended(kind, error, after: .now - began) }
+            throw error
         }
     }
 
