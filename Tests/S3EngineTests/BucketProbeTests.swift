@@ -68,6 +68,14 @@ import Testing
         #expect(report.findings.first?.message.hasPrefix("The engine ignores \(ignored) of a PUT") == true)
     }
 
+    @Test func lostMetadataAreRefused() async throws {
+        let store = try FakeS3()
+        store.change { $0.keepsMetadata = false }
+        let report = try await run(store)
+        #expect(report.isRefused)
+        #expect(report.findings.first { $0.severity == .refusal }?.message.contains("metadata") == true)
+    }
+
     @Test func formOfTagsIsFound() async throws {
         let store = try FakeS3()
         store.change { $0.comparesBareTags = true }

@@ -14,17 +14,21 @@ struct ConfigCheck: Command {
         """
         Reads the file, the variables DATA_GATEWAY_SECTION__NAME and the options like 'serve', and the certificates \
         that they name. Exits with 1 if the configuration has an error. Notes are about what will not work, such as \
-        an address for which the certificate is not.
+        an address for which the certificate is not. A bucket for objects is examined: an object below PREFIX/probe/ is \
+        stored, read, listed and removed. Its findings are refusals, with which a gateway does not start, warnings and \
+        facts. A gateway that uses the prefix is not disturbed.
         """
     ]
 
     static var parameters: [Parameter<Self>] {
         ServeOptions.configurationParameters.map { $0.at(\.options) } + [
-            .flag("--json", \.json, "Print one JSON object")
+            .flag("--offline", \.isOffline, "Do not examine the bucket for objects"),
+            .flag("--json", \.json, "Print one JSON object"),
         ]
     }
 
     var options = ServeOptions()
+    var isOffline = false
     var json = false
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
@@ -33,20 +37,26 @@ struct ConfigCheck: Command {
         defer { log.flush() }
         let faults = ConfigurationFaults.all(options, apps: Program.apps, variables: environment.variables)
         guard faults.isEmpty else { return report(faults, environment) }
-        return await environment.report(asJSON: json) {
+        var isRefused = false
+        let code = await environment.report(asJSON: json) {
             let configuration = try Configuration(
                 options, apps: Program.apps, variables: environment.variables, log: Logger(log))
             let certificates = try GatewayCertificates(configuration)
             let given = configuration.settings.count { $0.source != .standard }
             let notes = ConfigurationNotes.all(configuration, certificates, now: environment.clock.now())
+            let check = isOffline ? nil : try await BucketCheck.run(configuration, variables: environment.variables)
+            let findings = check?.findings ?? []
             let lines = ["no faults: \(TextLayout.count(given, "key")) set"] + notes.map { "note: \($0)" }
+            isRefused = check?.isRefused == true
             return Reply(
                 json: .object([
                     JSONValue.Member(name: "settings", value: .number(Int64(given))),
                     JSONValue.Member(name: "notes", value: .array(notes.map { .string($0) })),
+                    JSONValue.Member(name: "bucket", value: .array(findings.map { .string($0) })),
                 ]),
-                text: lines.joined(separator: "\n"))
+                text: (lines + findings.map { "bucket: \($0)" }).joined(separator: "\n"))
         }
+        return isRefused ? .refused : code
     }
 
     /// One line for each fault, with the place in the form that compilers use, so that editors find it.

@@ -104,6 +104,15 @@ package struct BucketProbe {
 
     // MARK: Objects
 
+    /// The metadata of the probe: those of a segment must come back, since they say what it is if no row does.
+    private static let metadata = [("probe", "1"), ("key", "a2V5+/8=")]
+
+    private var properties: S3Properties {
+        var properties = configuration.properties
+        properties.metadata = Self.metadata.map { (name: $0, value: $1) }
+        return properties
+    }
+
     private mutating func examineObjects() async throws {
         guard !isUnusable else { return }
         let key = configuration.prefix + Self.folder + Hex.lower(Random.bytes(16))
@@ -124,8 +133,6 @@ package struct BucketProbe {
     }
 
     private mutating func storeProbe(_ key: String, _ bytes: [UInt8]) async throws -> S3Stored? {
-        var properties = configuration.properties
-        properties.metadata = [("probe", "1")]
         let before = clock.now()
         let stored = try await attempt("store objects", right: "s3:PutObject") { [properties] in
             try await $0.store(key, bytes, properties)
@@ -157,9 +164,9 @@ package struct BucketProbe {
 
     /// Determines whether the store keeps an object that a conditional PUT must not replace.
     private mutating func examineConditions(_ key: String, _ bytes: [UInt8]) async throws {
-        var isNew = configuration.properties
+        var isNew = properties
         isNew.isNew = true
-        var matching = configuration.properties
+        var matching = properties
         matching.ifMatch = "\"00000000000000000000000000000000\""
         guard let first = try await isRefused(key, bytes, isNew), let second = try await isRefused(key, bytes, matching)
         else { return }
@@ -197,7 +204,7 @@ package struct BucketProbe {
         }
         guard let etag = content??.etag else { return nil }
         for (form, tag) in [(TagForm.quoted, etag), (.bare, etag.withoutQuotes)] {
-            var matching = configuration.properties
+            var matching = properties
             matching.ifMatch = tag
             guard let isRefused = try await isRefused(key, bytes, matching) else { return nil }
             if !isRefused { return form }
@@ -232,6 +239,12 @@ package struct BucketProbe {
         let found = try await attempt("read objects", right: right) { try await $0.head(key) }
         if let found, found?.size != Int64(bytes.count) {
             add(.refusal, "The engine reports another size of an object than was stored.")
+        }
+        if let found, !Self.metadata.allSatisfy({ found?.metadata[$0] == $1 }) {
+            add(
+                .refusal,
+                "The engine does not return the metadata of an object (x-amz-meta-…): without the database, nothing would "
+                    + "say what its bytes are.")
         }
     }
 
