@@ -21,7 +21,9 @@ MEMORY = 16 * MIB
 def engine(request, tmp_path_factory, is_full):
     if not request.param.exists():
         pytest.skip(f"{request.param.__name__} is not installed: scripts/lab engines")
-    engine = request.param(tmp_path_factory.mktemp(request.param.__name__))
+    folder = tmp_path_factory.mktemp(request.param.__name__)
+    options = {"in_memory": not is_full} if request.param is RadosGateway else {}
+    engine = request.param(folder, **options)
     yield engine
     engine.stop()
 

@@ -15,7 +15,6 @@ from botocore.config import Config
 
 from .ports import free_port
 from .process import run
-from .waiting import WAIT_SECONDS
 
 ACCESS_KEY, SECRET_KEY = "AKGATEWAY", "SKGATEWAY"
 ROOT = Path(__file__).resolve().parents[3]
@@ -51,8 +50,9 @@ mgr_data = {folder}/mgr
 mgr_module_path = {folder}/none
 [osd]
 osd_data = {folder}/osd
-osd_objectstore = bluestore
+osd_objectstore = {store}
 bluestore_block_size = 21474836480
+memstore_device_bytes = 8589934592
 osd_memory_target = 1073741824
 osd_class_load_list = *
 osd_class_default_list = *
@@ -63,11 +63,10 @@ rgw_dynamic_resharding = false
 """
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, condition
-        time.sleep(0.1)
+#: How long an engine may take to start: a new machine with other work to do needs minutes.
+START_SECONDS = 300
+#: The packages of RGW.
+CEPH_PACKAGES = "ceph-mon ceph-osd ceph-mgr radosgw ceph-common"
 
 
 class Engine:
@@ -80,9 +79,23 @@ class Engine:
         self.address = f"127.0.0.1:{self.port}"
 
     def start(self, *command, **options) -> None:
+        # No engine outlives a test run that is killed.
+        words = ["setpriv", "--pdeathsig", "KILL", *(str(word) for word in command)]
         with (self.folder / "output").open("ab") as output:
-            words = [str(word) for word in command]
             self.processes.append(subprocess.Popen(words, stdout=output, stderr=output, **options))
+
+    def wait_until(self, condition: Callable[[], bool]) -> None:
+        """Waits for a step of the start, unless one of the processes has ended."""
+        deadline = time.monotonic() + START_SECONDS
+        while not condition():
+            ended = [process.args for process in self.processes if process.poll() is not None]
+            assert not ended and time.monotonic() < deadline, (ended, self.output())
+            time.sleep(0.1)
+
+    def output(self) -> str:
+        """Returns the last lines of its processes."""
+        path = self.folder / "output"
+        return path.read_text(errors="replace")[-4000:] if path.exists() else ""
 
     def responds(self) -> bool:
         try:
@@ -112,15 +125,23 @@ class Engine:
 
 
 class RadosGateway(Engine):
-    """RGW over one OSD with BlueStore."""
+    """RGW over one OSD with BlueStore, or in memory."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, in_memory: bool = False):
         super().__init__(folder)
+        try:
+            self._start("memstore" if in_memory else "bluestore")
+        except BaseException:
+            self.stop()
+            raise
+
+    def _start(self, store: str) -> None:
+        folder = self.folder
         for name in ("mon", "mgr", "osd", "rgw", "run", "log", "none"):
             (folder / name).mkdir()
         fsid, monitor = str(uuid.uuid4()), free_port()
         configuration, keyring = folder / "ceph.conf", folder / "keyring"
-        configuration.write_text(CEPH.format(fsid=fsid, folder=folder, monitor=monitor, port=self.port))
+        configuration.write_text(CEPH.format(fsid=fsid, folder=folder, monitor=monitor, port=self.port, store=store))
         self.environment = os.environ | {"CEPH_CONF": str(configuration)}
         self.run("ceph-authtool", "--create-keyring", keyring, "--gen-key", "-n", "mon.", "--cap", "mon", "allow *")
         for name in ("client.admin", "mgr.x", "osd.0", "client.rgw"):
@@ -130,26 +151,32 @@ class RadosGateway(Engine):
         self.run("monmaptool", "--create", "--fsid", fsid, "--addv", "a", f"[v2:127.0.0.1:{monitor}]", monitors)
         self.run("ceph-mon", "--mkfs", "-i", "a", "--monmap", monitors, "--keyring", keyring)
         self.start("ceph-mon", "-i", "a", "-f", env=self.environment)
-        self.run("ceph", "--connect-timeout", "60", "status")
+        self.run("ceph", "--connect-timeout", str(START_SECONDS), "status")
         self.start("ceph-mgr", "-i", "x", "-f", env=self.environment)
         disk = str(uuid.uuid4())
         self.run("ceph", "osd", "new", disk)
         self.run("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", disk)
         self.start("ceph-osd", "-i", "0", "-f", env=self.environment)
-        wait_until(lambda: json.loads(self.run("ceph", "osd", "stat", "-f", "json").stdout)["num_up_osds"] == 1)
+        self.wait_until(lambda: json.loads(self.run("ceph", "osd", "stat", "-f", "json").stdout)["num_up_osds"] == 1)
         self.start("radosgw", "-n", "client.rgw", "-f", env=self.environment)
-        wait_until(self.responds)
+        self.wait_until(self.responds)
         keys = (f"--access-key={ACCESS_KEY}", f"--secret-key={SECRET_KEY}")
         self.run(
             "radosgw-admin", "-n", "client.rgw", "user", "create", "--uid=gateway", "--display-name=gateway", *keys
         )
 
     def run(self, *command) -> subprocess.CompletedProcess:
-        return run(*command, env=self.environment)
+        return run(*command, env=self.environment, timeout=2 * START_SECONDS)
 
     @staticmethod
     def exists() -> bool:
-        return all(shutil.which(name) for name in ("ceph-mon", "ceph-mgr", "ceph-osd", "radosgw"))
+        return not RadosGateway.missing()
+
+    @staticmethod
+    def missing() -> list[str]:
+        """Returns the programs that are not installed."""
+        programs = ("ceph", "ceph-mon", "ceph-mgr", "ceph-osd", "radosgw", "radosgw-admin", "monmaptool", "setpriv")
+        return [name for name in programs if not shutil.which(name)]
 
 
 class SeaweedFS(Engine):
@@ -182,7 +209,7 @@ class SeaweedFS(Engine):
             "-volume.max=200",
             cwd=folder,
         )
-        wait_until(self.responds)
+        self.wait_until(self.responds)
 
     @staticmethod
     def exists() -> bool:
