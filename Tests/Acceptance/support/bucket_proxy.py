@@ -19,7 +19,7 @@ class Closed(Exception):
 class Fault:
     """What happens to matching requests, `times` times."""
 
-    #: Matches the request line, e.g. `PUT /data/robots/data/`.
+    #: Matches the head of a request, e.g. `PUT /data/robots/data/`.
     pattern: re.Pattern
     times: int = 1
     #: The response in place of the engine's: its status and code. The engine gets nothing.
@@ -128,10 +128,10 @@ class BucketProxy:
             for each in filter(None, (client, server)):
                 each.close()
 
-    def _find(self, line: str) -> Fault | None:
+    def _find(self, head: str) -> Fault | None:
         with self._lock:
             for fault in self.faults:
-                if fault.times and fault.pattern.search(line):
+                if fault.times and fault.pattern.search(head):
                     fault.times -= 1
                     self.met += 1
                     return fault
@@ -140,7 +140,7 @@ class BucketProxy:
     def _exchange(self, client, server, requests: Stream, responses: Stream) -> None:
         head = requests.head()
         line = head.split(b"\r\n", 1)[0].decode()
-        fault = self._find(line) or Fault(re.compile(""))
+        fault = self._find(head.decode("latin-1")) or Fault(re.compile(""))
         if fault.before:
             fault.before()
         if fault.error:
