@@ -22,7 +22,7 @@ struct ConfigCheck: Command {
 
     static var parameters: [Parameter<Self>] {
         ServeOptions.configurationParameters.map { $0.at(\.options) } + [
-            .flag("--offline", \.isOffline, "Do not examine the bucket for objects"),
+            .flag("--offline", \.isOffline, "Check everything but the bucket for objects"),
             .flag("--json", \.json, "Print one JSON object"),
         ]
     }

@@ -243,8 +243,8 @@ package struct BucketProbe {
         if let found, !Self.metadata.allSatisfy({ found?.metadata[$0] == $1 }) {
             add(
                 .refusal,
-                "The engine does not return the metadata of an object (x-amz-meta-…): without the database, nothing would "
-                    + "say what its bytes are.")
+                "The engine does not return the metadata of an object (x-amz-meta-…): without the database, nothing shows "
+                    + "what its bytes are.")
         }
     }
 
