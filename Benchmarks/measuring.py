@@ -60,9 +60,12 @@ def resident_mebibytes(pid: int) -> float:
 
 
 def figure(name: str, values: list[float], unit: str, peer: str | None = None, peer_values: list[float] = ()) -> None:
-    """Prints one line: the median of the values, and the median of their ratios to the peer's values of the same rounds."""
+    """Prints one line: the median of the values, and the median of their ratios to the peer's values of the same rounds, with
+    the lowest and the highest of them."""
     value = statistics.median(values)
     ratios = [value / other for value, other in zip(values, peer_values, strict=True)] if peer_values else []
     ratio = round(statistics.median(ratios), 3) if ratios else None
     line = {"figure": name, "value": round(value, 3), "unit": unit, "peer": peer, "ratio": ratio}
+    if ratios:
+        line["ratios"] = [round(min(ratios), 3), round(max(ratios), 3)]
     print(json.dumps(line), flush=True)

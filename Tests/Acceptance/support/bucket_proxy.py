@@ -2,6 +2,7 @@
 
 import re
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -184,3 +185,14 @@ class BucketProxy:
             pause = self._due - now
         if pause > 0:
             time.sleep(pause)
+
+
+def main(target: str, rate: str) -> None:
+    """Prints the address of a proxy with the rate, and serves until standard input ends."""
+    proxy = BucketProxy(target, rate=int(rate) or None)
+    print(proxy.address, flush=True)
+    sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
