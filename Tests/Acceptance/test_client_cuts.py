@@ -1,7 +1,5 @@
 """A large file over a network with many interruptions, as displayed in the terminal."""
 
-import filecmp
-import os
 import re
 import signal
 
@@ -10,7 +8,7 @@ from support.client import Device, Network, Stage
 from support.commands import OK, REFUSED
 from support.parties import Fleet
 from support.terminal import Terminal
-from support.uploads import content
+from support.uploads import content, is_stored
 
 #: The sizes of the file and of a part in bytes, and the number of cuts.
 SHORT = (64 * 1024**2, 4 * 1024**2, 3)
@@ -76,11 +74,9 @@ def test_large_file_arrives_over_a_network_that_is_cut(binary, network, login, s
 
     assert network.store.bodies - size <= (cuts + 1) * part
     (arrived,) = user.list_all(page_size=10)
-    (stored,) = network.gateway.data.glob(f"store/data/*/{arrived.file_id}")
-    assert arrived.size_bytes == size and filecmp.cmp(path, stored, shallow=False)
+    assert arrived.size_bytes == size and is_stored(user, arrived.file_id, path)
     assert device.journals == []
-    for each in (path, stored):
-        os.unlink(each)
+    path.unlink()
 
 
 class run:

@@ -2,11 +2,14 @@
 
 import itertools
 import random
+import urllib.request
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from .oss import CLIENTS, Credentials, Part
 from .parties import Uploader, User, unique
 from .raw import fetch_url
+from .waiting import WAIT_SECONDS
 
 #: The key of the tag in which clients send the source file's name.
 MIB = 1024 * 1024
@@ -113,6 +116,15 @@ def download(user: User, file_id: str) -> bytes:
     """Downloads an object as a user does."""
     (location,) = user.objects("RequestDownload", file_ids=[file_id]).files
     return fetch_url(location.read.uri, headers=dict(location.read.headers)).body
+
+
+def is_stored(user: User, file_id: str, path: Path) -> bool:
+    """Downloads an object, and returns whether it has the bytes of a file, neither of which need fit into memory."""
+    with path.open("rb") as file, urllib.request.urlopen(location(user, file_id), timeout=WAIT_SECONDS) as reply:
+        while piece := reply.read(MIB):
+            if file.read(len(piece)) != piece:
+                return False
+        return not file.read(1)
 
 
 def location(user: User, file_id: str) -> str:
