@@ -218,14 +218,14 @@ def test_rotated_credentials_are_used(gateway_with, login, bucket, proxy):
         assert read(user, upload) == data
 
 
-#: For the short and the long form: the bytes after which a slow client pauses, and for how many seconds; its rate in bytes a second
+#: For the short and the long form: how often a slow client pauses, and for how many seconds; its rate in bytes a second
 #: between the pauses; the time after which idle connections are closed; `objects.spool_below`.
-SLOW = {False: (128 << 10, 0.8, MIB, 0.5, MIB), True: (256 << 10, 45.0, 8192, 15.0, 65536)}
+SLOW = {False: (8, 0.8, MIB, 0.5, MIB), True: (4, 45.0, 8192, 15.0, 65536)}
 
 
 @pytest.mark.parametrize("size", [MIB, 64 * MIB])
 def test_a_slow_client_with_pauses_stores_its_part(gateway_with, login, bucket, is_full, size):
-    stretch, pause, rate, idle, spool_below = SLOW[is_full]
+    pauses, pause, rate, idle, spool_below = SLOW[is_full]
     piece = 8192
     if size > MIB and not is_full:
         pytest.skip("only in the long form")
@@ -241,7 +241,7 @@ def test_a_slow_client_with_pauses_stores_its_part(gateway_with, login, bucket, 
         connection.endheaders()
         for start in range(0, size, piece):
             connection.send(data[start : start + piece])
-            time.sleep(pause if start % stretch == 0 else piece / rate)
+            time.sleep(pause if start % (size // pauses) == 0 else piece / rate)
         reply = connection.getresponse()
         assert (reply.status, reply.read()) == (200, b"")
         upload.size, upload.etag = size, reply.headers["ETag"]

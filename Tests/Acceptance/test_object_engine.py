@@ -7,7 +7,7 @@ import pytest
 from support.bucket_proxy import BucketProxy
 from support.buckets import Bucket
 from support.client import SignedIn
-from support.gateway import eventually
+from support.gateway import ADMIN_PASSWORD, eventually
 from support.monitoring import metric
 from support.oss import StoreError
 from support.parties import Fleet
@@ -40,7 +40,7 @@ def config(binary, tmp_path):
     return check
 
 
-def test_requests_and_the_last_failure_are_shown(gateway_with, login, bucket, proxy, binary, tmp_path):
+def test_requests_and_the_last_failure_are_shown(gateway_with, login, bucket, proxy, binary, browser, tmp_path):
     gateway = gateway_with({"objects": bucket.settings("shown", proxy.address, retry_budget=0)})
     boss = login(gateway)
     uploader = Fleet.create(boss).uploader()
@@ -70,6 +70,14 @@ def test_requests_and_the_last_failure_are_shown(gateway_with, login, bucket, pr
     assert metric(gateway, f"{ENGINE}_given_up_total") == 1
     assert "SlowDown" in status()["last_failure"]
     assert "SlowDown" in user.done("status", "--ops", gateway.listeners["ops"])
+    browser.enter(gateway)
+    browser.sign_in("system", "admin", ADMIN_PASSWORD)
+    browser.heading("Overview")
+    assert browser.fact("Objects are in") == "bucket data, prefix shown/"
+    assert browser.fact("Right to the prefix") == "held"
+    assert browser.fact("Slow bodies on the disk").startswith("0 B of ")
+    assert "SlowDown" in browser.fact("Last failure of the bucket")
+    browser.assert_no_errors()
 
 
 def test_repeated_requests_are_counted(gateway_with, login, bucket, proxy):
