@@ -13,8 +13,10 @@ import Synchronization
 /// on cannot be sent again, so a failure is the client's to repeat; other bodies are sent again, each time as another object, because it
 /// is not known whether the one before was stored.
 final class SegmentSink: BodySink, @unchecked Sendable {  // `body` is used by one thread at a time
-    /// The length up to which a body is held in memory, in bytes: with it, it shows how fast the client is.
+    /// The length up to which a body is held in memory, in bytes.
     static let held = 256 << 10
+    /// The bytes of a body known to be longer after which it shows how fast its client is. Many such bodies arrive at the same time.
+    static let sample = 96 << 10
 
     private enum Body {
         case held([UInt8])
@@ -50,7 +52,7 @@ final class SegmentSink: BodySink, @unchecked Sendable {  // `body` is used by o
         case .held(var bytes):
             body = .held([])
             bytes += piece
-            guard bytes.count > Self.held else {
+            guard bytes.count > threshold else {
                 body = .held(bytes)
                 return
             }
@@ -79,6 +81,9 @@ final class SegmentSink: BodySink, @unchecked Sendable {  // `body` is used by o
     }
 
     // MARK: Ways of the body
+
+    /// The bytes above which a body is not held any more.
+    private var threshold: Int { length.map { $0 > Int64(Self.held) } == true ? Self.sample : Self.held }
 
     /// Decides on the way of a longer body, by its first bytes.
     private func passOn(_ bytes: UnsafeRawBufferPointer) throws {
