@@ -19,7 +19,16 @@ package enum TestEngine: String, Sendable {
         TestEngine(rawValue: ProcessInfo.processInfo.environment["STORE_ENGINE"] ?? directory.rawValue)
 
     package static func make(
-        _ directory: String, _ files: DirectoryConfiguration = DirectoryConfiguration(), _ kind: Self? = current
+        _ directory: String, _ files: DirectoryConfiguration = DirectoryConfiguration()
+    ) throws -> any ObjectEngine {
+        guard let current else {
+            preconditionFailure("STORE_ENGINE is directory, memory, delayed, s3 or paired")
+        }
+        return try make(directory, current, files)
+    }
+
+    package static func make(
+        _ directory: String, _ kind: Self, _ files: DirectoryConfiguration = DirectoryConfiguration()
     ) throws -> any ObjectEngine {
         switch kind {
         case .directory: try DirectoryEngine(path: directory, configuration: files)
@@ -30,7 +39,6 @@ package enum TestEngine: String, Sendable {
             try PairedEngines(
                 DirectoryEngine(path: directory, configuration: files),
                 TestBucket.makeEngine(spoolFolder: NSTemporaryDirectory()), target: .s3)
-        case nil: preconditionFailure("STORE_ENGINE is directory, memory, delayed, s3 or paired")
         }
     }
 }

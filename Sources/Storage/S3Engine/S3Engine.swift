@@ -32,12 +32,7 @@ package final class S3Engine: ObjectEngine {
         owner: PrefixOwner?, spoolFolder: String, clock: any WallClock
     ) {
         self.owner = owner
-        let activity = BucketActivity(clock: clock)
-        bucket = SegmentBucket(
-            transfers: configuration.client(credentials, clock: clock, observer: activity),
-            control: configuration.upkeepClient(credentials, clock: clock, observer: activity),
-            configuration: configuration, report: report, budget: RetryBudget(configuration.retryPolicy),
-            activity: activity)
+        bucket = SegmentBucket(configuration, report, credentials: credentials, clock: clock)
         spool = Spool(spoolFolder, limit: configuration.spool.bytes)
         open = OpenSegments(longestReading: configuration.removalDelay)
         self.clock = clock

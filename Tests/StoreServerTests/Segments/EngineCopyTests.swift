@@ -20,7 +20,7 @@ import Testing
     init() throws {
         folder = try TestFolder(inMemory: true)
         bucket = try TestBucket.makeEngine(spoolFolder: folder.path)
-        store = try TestStore(inMemory: true, kind: .directory)
+        store = try TestStore(.directory)
         store.anySizes()
     }
 

@@ -220,7 +220,6 @@ import Testing
         #expect(try scene.dataKeys().count == 1)
         let old = try scene.start("old")
         defer { withExtendedLifetime((merged, old)) {} }
-        #expect(try old.store.client().get() != upload.bytes)
         try scene.bucket.offline(scene.register).finishReadoption(old.store.database)
         #expect(try old.store.client().get() == upload.bytes)
     }

@@ -77,7 +77,7 @@ private struct History {
                 engine: try TestBucket.makeEngine(spoolFolder: spool.path) {
                     $0.spool.below = seed % 3 == 0 ? 1 << 40 : 0
                 }),
-            try TestStore(inMemory: true, kind: .paired),
+            try TestStore(.paired),
         ]
         for store in stores { store.anySizes() }
         random = SeededGenerator(seed: seed)

@@ -65,13 +65,11 @@ final class TestStore {
 
     /// - Parameters:
     ///   - inMemory: as for ``TestFolder``.
-    ///   - kind: of the engine that is made.
-    ///   - engine: `nil` = a new one.
+    ///   - engine: `nil` = that of all tests.
     ///   - place: `nil` = a new folder.
     init(
         _ configuration: ObjectStoreConfiguration = .init(), files: DirectoryConfiguration = .init(),
-        inMemory: Bool = false, kind: TestEngine? = .current, engine: (any ObjectEngine)? = nil,
-        at place: Place? = nil,
+        inMemory: Bool = false, engine: (any ObjectEngine)? = nil, at place: Place? = nil,
         configure: @escaping (inout StoreServerConfiguration) -> Void = { _ in }
     ) throws {
         self.configuration = configuration
@@ -82,10 +80,18 @@ final class TestStore {
         database = try Database(
             path: "\(folder.path)/\(place?.database ?? "db")", migrations: ObjectStore.migrations)
         let path = folder.path + "/store"
-        let engine = try engine ?? TestEngine.make(path, files, kind)
+        let engine = try engine ?? TestEngine.make(path, files)
         self.engine = engine is DirectoryEngine ? nil : engine
         store = try Self.open(engine, database, clock, configuration)
         server = try Self.serve(store, policy, configure)
+    }
+
+    /// Makes a store in memory whose engine does not depend on the environment.
+    convenience init(_ kind: TestEngine) throws {
+        let folder = try TestFolder(inMemory: true)
+        try self.init(
+            engine: TestEngine.make(folder.path + "/store", kind),
+            at: Place(folder: folder, database: "db", clock: ManualClock()))
     }
 
     /// Runs `body` with the object of the claims, as a request that reads it.

@@ -20,10 +20,7 @@ package final class OfflineBucket: OfflineObjects {
         _ configuration: S3EngineConfiguration, _ report: BucketReport, credentials: any CredentialSource,
         owner: PrefixOwner?, register: UploadRegister, clock: any WallClock
     ) {
-        bucket = SegmentBucket(
-            transfers: configuration.client(credentials, clock: clock),
-            control: configuration.upkeepClient(credentials, clock: clock), configuration: configuration,
-            report: report, budget: RetryBudget(configuration.retryPolicy))
+        bucket = SegmentBucket(configuration, report, credentials: credentials, clock: clock)
         self.owner = owner
         self.register = register
         self.clock = clock

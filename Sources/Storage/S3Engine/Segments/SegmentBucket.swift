@@ -19,6 +19,18 @@ struct SegmentBucket: Sendable {
     let budget: RetryBudget
     let activity: BucketActivity
 
+    init(
+        _ configuration: S3EngineConfiguration, _ report: BucketReport, credentials: any CredentialSource,
+        clock: any WallClock
+    ) {
+        activity = BucketActivity(clock: clock)
+        transfers = configuration.client(credentials, clock: clock, observer: activity)
+        control = configuration.upkeepClient(credentials, clock: clock, observer: activity)
+        self.configuration = configuration
+        self.report = report
+        budget = RetryBudget(configuration.retryPolicy)
+    }
+
     static let data = "data"
     static let facts = "facts"
     static let quarantine = "quarantine"
