@@ -12,6 +12,7 @@ import pytest
 from support.commands import OK, REFUSED, CommandLine, offline
 from support.database import rows
 from support.gateway import Gateway, eventually
+from support.monitoring import metric
 from support.parties import Fleet, User, unique
 from support.uploads import FILE_NAME_TAG, Upload, completed, content, download
 
@@ -112,6 +113,7 @@ def test_uploads_that_an_older_database_lacks_are_listed_again(gateway, engine, 
     set_database(gateway, older)
     gateway.start()
     eventually(lambda: OFF in gateway.stderr)
+    assert metric(gateway, "data_gateway_object_engine_removals_off") == 1
     assert len(objects(login(gateway), run)) == 1
     assert gateway.stop() == 0 and keys(engine, "data") == stored
     report = doctor(code=REFUSED)

@@ -102,6 +102,8 @@ function attention({ corrupted, hasMoreCorrupted, silent, system }) {
       && ['The disk is nearly full: new uploads are refused below the minimum.', '#/retention', 'Retention'],
     system?.objectEngine && system.objectEngine.ownership !== 'held'
       && ['The right to the prefix of the bucket is not confirmed: nothing is stored or removed.', null, ''],
+    system?.objectEngine?.divergence
+      && [`Nothing is removed from the bucket: ${system.objectEngine.divergence}.`, null, ''],
     ends && ends < certificateWarning && ['The TLS certificate ends soon.', null, ''],
     corrupted > 0 && [`${hasMoreCorrupted ? 'More than ' : ''}${formatCount(corrupted, 'corrupted object')}.`,
       '#/corrupted-objects', 'Show'],

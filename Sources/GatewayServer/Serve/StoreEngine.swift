@@ -168,7 +168,7 @@ private struct BucketAccess {
     let report: BucketReport
     let credentials: any CredentialSource
     let owner: PrefixOwner
-    /// Of the requests for the ownership.
+    /// The requests for the ownership.
     let activity: BucketActivity
 
     /// Examines a bucket, and takes its prefix.

@@ -137,7 +137,7 @@ extension ObjectEngineStatus {
             kind: "s3", bucket: health.bucket, prefix: health.prefix, ownership: health.ownership.word,
             lastFailure: health.lastFailure?.reason ?? "",
             lastFailureAt: health.lastFailure.map { Timestamp($0.at) }, spoolBytes: health.spoolBytes,
-            spoolLimitBytes: health.spoolLimit)
+            spoolLimitBytes: health.spoolLimit, divergence: health.divergence.map(\.description) ?? "")
     }
 }
 

@@ -849,6 +849,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.ObjectEngineStatus.last_failure_at	The time of that request; unset = none.
         archebase.data_gateway.v1.ObjectEngineStatus.spool_bytes	The bytes of slow bodies on the local disk.
         archebase.data_gateway.v1.ObjectEngineStatus.spool_limit_bytes	The most bytes of slow bodies on the local disk.
+        archebase.data_gateway.v1.ObjectEngineStatus.divergence	Why nothing is removed from the bucket until `data-gateway doctor --objects` has compared it with the database; empty = they belong together.
         archebase.data_gateway.v1.BackupScheduleStatus	The last results of a schedule of backups.
         archebase.data_gateway.v1.BackupScheduleStatus.interval_seconds	The time from one backup to the next.
         archebase.data_gateway.v1.BackupScheduleStatus.last_success_at	The end of the last complete backup; unset before the first one.

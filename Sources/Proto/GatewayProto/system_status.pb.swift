@@ -404,6 +404,8 @@ public struct GetSystemStatusResponse: Message {
     public var backupSchedules: [BackupScheduleStatus] = []
     /// The end of the last complete backup by BackupService; unset before the first one.
     public var lastManualBackupAt: Timestamp?
+    /// The bucket with the bytes of the objects; unset = they are files in the data directory.
+    public var objectEngine: ObjectEngineStatus?
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -415,7 +417,8 @@ public struct GetSystemStatusResponse: Message {
         storeMinimumFreeBytes: Int64 = 0,
         certificateEndsAt: Timestamp? = nil,
         backupSchedules: [BackupScheduleStatus] = [],
-        lastManualBackupAt: Timestamp? = nil
+        lastManualBackupAt: Timestamp? = nil,
+        objectEngine: ObjectEngineStatus? = nil
     ) {
         self.version = version
         self.startedAt = startedAt
@@ -424,6 +427,7 @@ public struct GetSystemStatusResponse: Message {
         self.certificateEndsAt = certificateEndsAt
         self.backupSchedules = backupSchedules
         self.lastManualBackupAt = lastManualBackupAt
+        self.objectEngine = objectEngine
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -436,6 +440,7 @@ public struct GetSystemStatusResponse: Message {
             case 42: try ProtoMessage<Timestamp>.merge(into: &self.certificateEndsAt, from: &reader)
             case 50: try ProtoMessage<BackupScheduleStatus>.append(to: &self.backupSchedules, tag: tag, from: &reader)
             case 58: try ProtoMessage<Timestamp>.merge(into: &self.lastManualBackupAt, from: &reader)
+            case 66: try ProtoMessage<ObjectEngineStatus>.merge(into: &self.objectEngine, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -450,11 +455,13 @@ public struct GetSystemStatusResponse: Message {
         size += ProtoMessage<Timestamp>.size(optional: self.certificateEndsAt, tag: 42)
         size += ProtoMessage<BackupScheduleStatus>.size(repeated: self.backupSchedules, tag: 50)
         size += ProtoMessage<Timestamp>.size(optional: self.lastManualBackupAt, tag: 58)
+        size += ProtoMessage<ObjectEngineStatus>.size(optional: self.objectEngine, tag: 66)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMessage<ObjectEngineStatus>.write(optional: self.objectEngine, tag: 66, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.lastManualBackupAt, tag: 58, to: &writer)
         ProtoMessage<BackupScheduleStatus>.write(repeated: self.backupSchedules, tag: 50, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.certificateEndsAt, tag: 42, to: &writer)
@@ -462,6 +469,99 @@ public struct GetSystemStatusResponse: Message {
         ProtoInt64.write(self.storeFreeBytes, tag: 24, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.startedAt, tag: 18, to: &writer)
         ProtoString.write(self.version, tag: 10, to: &writer)
+    }
+}
+
+/// The state of an engine in a bucket.
+public struct ObjectEngineStatus: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.ObjectEngineStatus" }
+
+    /// `s3`.
+    public var kind: String = ""
+    public var bucket: String = ""
+    /// The beginning of the keys; it ends with a slash unless it is empty.
+    public var prefix: String = ""
+    /// The right to the prefix: `held`, `unknown` or `lost`.
+    public var ownership: String = ""
+    /// The latest request that the bucket did not do, with the reason; empty = none since the start of the gateway.
+    public var lastFailure: String = ""
+    /// The time of that request; unset = none.
+    public var lastFailureAt: Timestamp?
+    /// The bytes of slow bodies on the local disk.
+    public var spoolBytes: Int64 = 0
+    /// The most bytes of slow bodies on the local disk.
+    public var spoolLimitBytes: Int64 = 0
+    /// Why nothing is removed from the bucket until `data-gateway doctor --objects` has compared it with the database; empty = they
+    /// belong together.
+    public var divergence: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        kind: String = "",
+        bucket: String = "",
+        prefix: String = "",
+        ownership: String = "",
+        lastFailure: String = "",
+        lastFailureAt: Timestamp? = nil,
+        spoolBytes: Int64 = 0,
+        spoolLimitBytes: Int64 = 0,
+        divergence: String = ""
+    ) {
+        self.kind = kind
+        self.bucket = bucket
+        self.prefix = prefix
+        self.ownership = ownership
+        self.lastFailure = lastFailure
+        self.lastFailureAt = lastFailureAt
+        self.spoolBytes = spoolBytes
+        self.spoolLimitBytes = spoolLimitBytes
+        self.divergence = divergence
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.kind, from: &reader)
+            case 18: try ProtoString.merge(into: &self.bucket, from: &reader)
+            case 26: try ProtoString.merge(into: &self.prefix, from: &reader)
+            case 34: try ProtoString.merge(into: &self.ownership, from: &reader)
+            case 42: try ProtoString.merge(into: &self.lastFailure, from: &reader)
+            case 50: try ProtoMessage<Timestamp>.merge(into: &self.lastFailureAt, from: &reader)
+            case 56: try ProtoInt64.merge(into: &self.spoolBytes, from: &reader)
+            case 64: try ProtoInt64.merge(into: &self.spoolLimitBytes, from: &reader)
+            case 74: try ProtoString.merge(into: &self.divergence, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.kind, tag: 10)
+        size += ProtoString.size(self.bucket, tag: 18)
+        size += ProtoString.size(self.prefix, tag: 26)
+        size += ProtoString.size(self.ownership, tag: 34)
+        size += ProtoString.size(self.lastFailure, tag: 42)
+        size += ProtoMessage<Timestamp>.size(optional: self.lastFailureAt, tag: 50)
+        size += ProtoInt64.size(self.spoolBytes, tag: 56)
+        size += ProtoInt64.size(self.spoolLimitBytes, tag: 64)
+        size += ProtoString.size(self.divergence, tag: 74)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.divergence, tag: 74, to: &writer)
+        ProtoInt64.write(self.spoolLimitBytes, tag: 64, to: &writer)
+        ProtoInt64.write(self.spoolBytes, tag: 56, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.lastFailureAt, tag: 50, to: &writer)
+        ProtoString.write(self.lastFailure, tag: 42, to: &writer)
+        ProtoString.write(self.ownership, tag: 34, to: &writer)
+        ProtoString.write(self.prefix, tag: 26, to: &writer)
+        ProtoString.write(self.bucket, tag: 18, to: &writer)
+        ProtoString.write(self.kind, tag: 10, to: &writer)
     }
 }
 
@@ -670,33 +770,39 @@ extension FileDescriptor {
             EicKD3JlbWFpbmluZ19ieXRlcxgIIAEoA1IOcmVtYWluaW5nQnl0ZXMSKwoRcmVtYWluaW5nX3VwbG9hZHMYCSABKANSEHJlbWFp\
             bmluZ1VwbG9hZHMSSAoIZmFpbHVyZXMYCiADKAsyLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkVuZ2luZUNvcHlGYWlsdXJl\
             UghmYWlsdXJlcyJVChFFbmdpbmVDb3B5RmFpbHVyZRIWCgZidWNrZXQYASABKAlSBmJ1Y2tldBIQCgNrZXkYAiABKAlSA2tleRIW\
-            CgZyZWFzb24YAyABKAlSBnJlYXNvbiIYChZHZXRTeXN0ZW1TdGF0dXNSZXF1ZXN0IsgDChdHZXRTeXN0ZW1TdGF0dXNSZXNwb25z\
+            CgZyZWFzb24YAyABKAlSBnJlYXNvbiIYChZHZXRTeXN0ZW1TdGF0dXNSZXF1ZXN0IpwEChdHZXRTeXN0ZW1TdGF0dXNSZXNwb25z\
             ZRIYCgd2ZXJzaW9uGAEgASgJUgd2ZXJzaW9uEjkKCnN0YXJ0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1w\
             UglzdGFydGVkQXQSKAoQc3RvcmVfZnJlZV9ieXRlcxgDIAEoA1IOc3RvcmVGcmVlQnl0ZXMSNwoYc3RvcmVfbWluaW11bV9mcmVl\
             X2J5dGVzGAQgASgDUhVzdG9yZU1pbmltdW1GcmVlQnl0ZXMSSgoTY2VydGlmaWNhdGVfZW5kc19hdBgFIAEoCzIaLmdvb2dsZS5w\
             cm90b2J1Zi5UaW1lc3RhbXBSEWNlcnRpZmljYXRlRW5kc0F0EloKEGJhY2t1cF9zY2hlZHVsZXMYBiADKAsyLy5hcmNoZWJhc2Uu\
             ZGF0YV9nYXRld2F5LnYxLkJhY2t1cFNjaGVkdWxlU3RhdHVzUg9iYWNrdXBTY2hlZHVsZXMSTQoVbGFzdF9tYW51YWxfYmFja3Vw\
-            X2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFISbGFzdE1hbnVhbEJhY2t1cEF0ItMCChRCYWNrdXBTY2hlZHVs\
-            ZVN0YXR1cxISCgRuYW1lGAEgASgJUgRuYW1lEikKEGludGVydmFsX3NlY29uZHMYAiABKANSD2ludGVydmFsU2Vjb25kcxJCCg9s\
-            YXN0X3N1Y2Nlc3NfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUg1sYXN0U3VjY2Vzc0F0EjIKFWxhc3RfZHVy\
-            YXRpb25fc2Vjb25kcxgEIAEoA1ITbGFzdER1cmF0aW9uU2Vjb25kcxImCg9sYXN0X3NpemVfYnl0ZXMYBSABKANSDWxhc3RTaXpl\
-            Qnl0ZXMSIQoMbG9zdF9vYmplY3RzGAYgASgDUgtsb3N0T2JqZWN0cxIaCghmYWlsdXJlcxgHIAEoA1IIZmFpbHVyZXMSHQoKaXNf\
-            cnVubmluZxgIIAEoCFIJaXNSdW5uaW5nIhUKE0xpc3RTZXR0aW5nc1JlcXVlc3QiXAoUTGlzdFNldHRpbmdzUmVzcG9uc2USRAoI\
-            c2V0dGluZ3MYASADKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN5c3RlbVNldHRpbmdSCHNldHRpbmdzIk8KDVN5c3Rl\
-            bVNldHRpbmcSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlEhYKBnNvdXJjZRgDIAEoCVIGc291cmNlKvsB\
-            Cg9FbmdpbmVDb3B5U3RhdGUSIQodRU5HSU5FX0NPUFlfU1RBVEVfVU5TUEVDSUZJRUQQABIaChZFTkdJTkVfQ09QWV9TVEFURV9J\
-            RExFEAESHQoZRU5HSU5FX0NPUFlfU1RBVEVfUlVOTklORxACEikKJUVOR0lORV9DT1BZX1NUQVRFX1dBSVRJTkdfRk9SX1VQTE9B\
-            RFMQAxIhCh1FTkdJTkVfQ09QWV9TVEFURV9JTlRFUlJVUFRFRBAEEhwKGEVOR0lORV9DT1BZX1NUQVRFX0ZBSUxFRBAFEh4KGkVO\
-            R0lORV9DT1BZX1NUQVRFX0NPTVBMRVRFEAYyjQYKDVN5c3RlbVNlcnZpY2USlgEKD0dldFN5c3RlbVN0YXR1cxIxLmFyY2hlYmFz\
-            ZS5kYXRhX2dhdGV3YXkudjEuR2V0U3lzdGVtU3RhdHVzUmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3lz\
-            dGVtU3RhdHVzUmVzcG9uc2UiHJACAYLT5JMCExIRL3YxL3N5c3RlbS9zdGF0dXMSjwEKDExpc3RTZXR0aW5ncxIuLmFyY2hlYmFz\
-            ZS5kYXRhX2dhdGV3YXkudjEuTGlzdFNldHRpbmdzUmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFNldHRp\
-            bmdzUmVzcG9uc2UiHpACAYLT5JMCFRITL3YxL3N5c3RlbS9zZXR0aW5ncxKeAQoPU3RhcnRFbmdpbmVDb3B5EjEuYXJjaGViYXNl\
-            LmRhdGFfZ2F0ZXdheS52MS5TdGFydEVuZ2luZUNvcHlSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5FbmdpbmVD\
-            b3B5UHJvZ3Jlc3MiKZACAoLT5JMCICIbL3YxL3N5c3RlbS9lbmdpbmVDb3B5OnN0YXJ0OgEqEpEBCg1HZXRFbmdpbmVDb3B5Ei8u\
-            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRFbmdpbmVDb3B5UmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
-            RW5naW5lQ29weVByb2dyZXNzIiCQAgGC0+STAhcSFS92MS9zeXN0ZW0vZW5naW5lQ29weRKbAQoOU3RvcEVuZ2luZUNvcHkSMC5h\
-            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN0b3BFbmdpbmVDb3B5UmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
-            RW5naW5lQ29weVByb2dyZXNzIiiQAgKC0+STAh8iGi92MS9zeXN0ZW0vZW5naW5lQ29weTpzdG9wOgEqYgZwcm90bzM=
+            X2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFISbGFzdE1hbnVhbEJhY2t1cEF0ElIKDW9iamVjdF9lbmdpbmUY\
+            CCABKAsyLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdEVuZ2luZVN0YXR1c1IMb2JqZWN0RW5naW5lIsoCChJPYmpl\
+            Y3RFbmdpbmVTdGF0dXMSEgoEa2luZBgBIAEoCVIEa2luZBIWCgZidWNrZXQYAiABKAlSBmJ1Y2tldBIWCgZwcmVmaXgYAyABKAlS\
+            BnByZWZpeBIcCglvd25lcnNoaXAYBCABKAlSCW93bmVyc2hpcBIhCgxsYXN0X2ZhaWx1cmUYBSABKAlSC2xhc3RGYWlsdXJlEkIK\
+            D2xhc3RfZmFpbHVyZV9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSDWxhc3RGYWlsdXJlQXQSHwoLc3Bvb2xf\
+            Ynl0ZXMYByABKANSCnNwb29sQnl0ZXMSKgoRc3Bvb2xfbGltaXRfYnl0ZXMYCCABKANSD3Nwb29sTGltaXRCeXRlcxIeCgpkaXZl\
+            cmdlbmNlGAkgASgJUgpkaXZlcmdlbmNlItMCChRCYWNrdXBTY2hlZHVsZVN0YXR1cxISCgRuYW1lGAEgASgJUgRuYW1lEikKEGlu\
+            dGVydmFsX3NlY29uZHMYAiABKANSD2ludGVydmFsU2Vjb25kcxJCCg9sYXN0X3N1Y2Nlc3NfYXQYAyABKAsyGi5nb29nbGUucHJv\
+            dG9idWYuVGltZXN0YW1wUg1sYXN0U3VjY2Vzc0F0EjIKFWxhc3RfZHVyYXRpb25fc2Vjb25kcxgEIAEoA1ITbGFzdER1cmF0aW9u\
+            U2Vjb25kcxImCg9sYXN0X3NpemVfYnl0ZXMYBSABKANSDWxhc3RTaXplQnl0ZXMSIQoMbG9zdF9vYmplY3RzGAYgASgDUgtsb3N0\
+            T2JqZWN0cxIaCghmYWlsdXJlcxgHIAEoA1IIZmFpbHVyZXMSHQoKaXNfcnVubmluZxgIIAEoCFIJaXNSdW5uaW5nIhUKE0xpc3RT\
+            ZXR0aW5nc1JlcXVlc3QiXAoUTGlzdFNldHRpbmdzUmVzcG9uc2USRAoIc2V0dGluZ3MYASADKAsyKC5hcmNoZWJhc2UuZGF0YV9n\
+            YXRld2F5LnYxLlN5c3RlbVNldHRpbmdSCHNldHRpbmdzIk8KDVN5c3RlbVNldHRpbmcSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFs\
+            dWUYAiABKAlSBXZhbHVlEhYKBnNvdXJjZRgDIAEoCVIGc291cmNlKvsBCg9FbmdpbmVDb3B5U3RhdGUSIQodRU5HSU5FX0NPUFlf\
+            U1RBVEVfVU5TUEVDSUZJRUQQABIaChZFTkdJTkVfQ09QWV9TVEFURV9JRExFEAESHQoZRU5HSU5FX0NPUFlfU1RBVEVfUlVOTklO\
+            RxACEikKJUVOR0lORV9DT1BZX1NUQVRFX1dBSVRJTkdfRk9SX1VQTE9BRFMQAxIhCh1FTkdJTkVfQ09QWV9TVEFURV9JTlRFUlJV\
+            UFRFRBAEEhwKGEVOR0lORV9DT1BZX1NUQVRFX0ZBSUxFRBAFEh4KGkVOR0lORV9DT1BZX1NUQVRFX0NPTVBMRVRFEAYyjQYKDVN5\
+            c3RlbVNlcnZpY2USlgEKD0dldFN5c3RlbVN0YXR1cxIxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3lzdGVtU3RhdHVz\
+            UmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3lzdGVtU3RhdHVzUmVzcG9uc2UiHJACAYLT5JMCExIRL3Yx\
+            L3N5c3RlbS9zdGF0dXMSjwEKDExpc3RTZXR0aW5ncxIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFNldHRpbmdzUmVx\
+            dWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFNldHRpbmdzUmVzcG9uc2UiHpACAYLT5JMCFRITL3YxL3N5c3Rl\
+            bS9zZXR0aW5ncxKeAQoPU3RhcnRFbmdpbmVDb3B5EjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdGFydEVuZ2luZUNvcHlS\
+            ZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5FbmdpbmVDb3B5UHJvZ3Jlc3MiKZACAoLT5JMCICIbL3YxL3N5c3Rl\
+            bS9lbmdpbmVDb3B5OnN0YXJ0OgEqEpEBCg1HZXRFbmdpbmVDb3B5Ei8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRFbmdp\
+            bmVDb3B5UmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRW5naW5lQ29weVByb2dyZXNzIiCQAgGC0+STAhcSFS92\
+            MS9zeXN0ZW0vZW5naW5lQ29weRKbAQoOU3RvcEVuZ2luZUNvcHkSMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN0b3BFbmdp\
+            bmVDb3B5UmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRW5naW5lQ29weVByb2dyZXNzIiiQAgKC0+STAh8iGi92\
+            MS9zeXN0ZW0vZW5naW5lQ29weTpzdG9wOgEqYgZwcm90bzM=
             """)
 }

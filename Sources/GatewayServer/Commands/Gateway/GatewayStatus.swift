@@ -184,6 +184,8 @@ private struct EngineState {
     private let lastFailureAt: UnixTime?
     private let spoolBytes: Int64
     private let spoolLimit: Int64
+    /// Why nothing is removed; empty = the database and the bucket belong together.
+    private let divergence: String
 
     /// Returns `nil` if the objects are in the data directory.
     init?(_ metrics: MetricsText) {
@@ -197,6 +199,7 @@ private struct EngineState {
         lastFailureAt = failedAt > 0 ? UnixTime(seconds: failedAt) : nil
         spoolBytes = number("spool_bytes")
         spoolLimit = number("spool_limit_bytes")
+        divergence = number("removals_off") == 1 ? "the database and the bucket do not belong together" : ""
     }
 
     init(status: ObjectEngineStatus) {
@@ -207,6 +210,7 @@ private struct EngineState {
         lastFailureAt = status.lastFailureAt.map { UnixTime(seconds: $0.seconds) }
         spoolBytes = status.spoolBytes
         spoolLimit = status.spoolLimitBytes
+        divergence = status.divergence
     }
 
     var lines: [String] {
@@ -214,6 +218,7 @@ private struct EngineState {
             "s3 \(bucket)/\(prefix) (\(ownership))",
             "slow bodies on the disk: \(ByteCount.text(spoolBytes)) of \(ByteCount.text(spoolLimit))",
         ]
+        if !divergence.isEmpty { lines.append("nothing is removed: \(divergence)") }
         if let lastFailureAt {
             lines.append("last failure: \(LocalTime.text(lastFailureAt)) \(lastFailure)")
         }
@@ -231,6 +236,7 @@ private struct EngineState {
                 name: "last_failure_at", value: lastFailureAt.map { .string(RFC3339.text($0)) } ?? .null),
             JSONValue.Member(name: "spool_bytes", value: .number(spoolBytes)),
             JSONValue.Member(name: "spool_limit_bytes", value: .number(spoolLimit)),
+            JSONValue.Member(name: "divergence", value: .string(divergence)),
         ])
     }
 }

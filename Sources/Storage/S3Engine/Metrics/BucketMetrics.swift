@@ -13,6 +13,8 @@ package struct BucketHealth: Sendable, Equatable {
     /// The bytes of bodies on the local disk.
     package let spoolBytes: Int64
     package let spoolLimit: Int64
+    /// Why nothing is removed; `nil` = the database and the bucket belong together.
+    package let divergence: BucketState.Divergence?
 }
 
 /// The metrics of an engine in a bucket.
@@ -34,7 +36,8 @@ package struct BucketMetrics: MetricSource {
         return BucketHealth(
             bucket: configuration.bucket.name, prefix: configuration.prefix,
             ownership: engine.owner?.ownership ?? .held, lastFailure: failures.max { $0.at < $1.at },
-            spoolBytes: engine.spool.usedBytes, spoolLimit: engine.spool.limit)
+            spoolBytes: engine.spool.usedBytes, spoolLimit: engine.spool.limit,
+            divergence: engine.state.divergence)
     }
 
     package var families: [MetricFamily] {
@@ -97,6 +100,10 @@ package struct BucketMetrics: MetricSource {
             .gauge(
                 "\(Self.prefix)_ownership", "1 for the state of the right to the prefix, 0 for the others.",
                 ["held", "unknown", "lost"].map { ([("state", $0)], $0 == health.ownership.word ? 1 : 0) }),
+            .gauge(
+                "\(Self.prefix)_removals_off",
+                "1 if nothing is removed, because the database and the bucket do not belong together; 0 otherwise.",
+                [([], health.divergence == nil ? 0 : 1)]),
             .gauge(
                 "\(Self.prefix)_last_failure_timestamp_seconds",
                 "Unix time in seconds of the latest request that the bucket did not do; 0 = none since the start.",
