@@ -93,7 +93,7 @@ extension SystemService {
             startedAt: try copy.record().map { Timestamp($0.begunAt) }, copiedObjects: Int64(progress.copiedObjects),
             copiedBytes: progress.copiedBytes, remainingObjects: Int64(progress.remainingObjects),
             remainingBytes: progress.remainingBytes, remainingUploads: Int64(progress.remainingUploads),
-            failures: progress.failures.values.map {
+            failures: progress.failures.map {
                 EngineCopyFailure(bucket: $0.place.bucket, key: $0.place.key, reason: $0.reason)
             })
     }

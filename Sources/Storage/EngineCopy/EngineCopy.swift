@@ -38,8 +38,8 @@ package final class EngineCopy: Sendable {
         package var remainingBytes: Int64 = 0
         /// The multipart uploads that are not completed, and whose bytes are not in the target.
         package var remainingUploads = 0
-        /// The objects that cannot be copied, by the id of their file; at most ``mostFailures``.
-        package var failures: [String: Failure] = [:]
+        /// The objects that cannot be copied; at most ``mostFailures``.
+        package var failures: [Failure] = []
     }
 
     package struct Failure: Sendable {
@@ -59,7 +59,10 @@ package final class EngineCopy: Sendable {
 
     private struct State {
         var progress = Progress()
+        /// The files of the objects that cannot be copied.
+        var failedIDs: Set<String> = []
         var isRunning = false
+        var isRepeated = false
         var isStopped = false
     }
 
@@ -117,7 +120,11 @@ package final class EngineCopy: Sendable {
     /// Continues the copy of an earlier process.
     func resume() throws {
         guard let record = try record() else { return }
-        if record.endedAt == nil { start() } else { set(.complete) }
+        guard record.endedAt != nil else { return start() }
+        coordinator.post { [self] in
+            // A restored database may have objects in the source again.
+            if let left = try? count(), left.objects + left.uploads == 0 { set(.complete) }
+        }
     }
 
     /// Stops the threads soon; the next process continues.
@@ -130,15 +137,25 @@ package final class EngineCopy: Sendable {
 
     private func start() {
         let begins = state.withLock { state in
+            state.isRepeated = state.isRunning
             guard !state.isRunning else { return false }
-            (state.isRunning, state.isStopped, state.progress) = (true, false, Progress())
+            (state.isRunning, state.isStopped, state.failedIDs, state.progress) = (true, false, [], Progress())
             state.progress.phase = .running
             return true
         }
         guard begins else { return }
         coordinator.post { [self] in
-            run()
-            state.withLock { $0.isRunning = false }
+            repeat { run() } while isRepeated()
+        }
+    }
+
+    /// Returns whether the copy was begun again while it ran: it may have ended for some objects already.
+    private func isRepeated() -> Bool {
+        state.withLock { state in
+            let isRepeated = state.isRepeated && !state.isStopped
+            (state.isRunning, state.isRepeated) = (isRepeated, false)
+            if isRepeated { (state.failedIDs, state.progress.failures) = ([], []) }
+            return isRepeated
         }
     }
 
@@ -153,7 +170,7 @@ package final class EngineCopy: Sendable {
             do {
                 try pass()
                 let left = try count()
-                if left.objects <= progress.failures.count {
+                if left.objects <= state.withLock({ $0.failedIDs.count }) {
                     guard left.uploads > 0 else { return try end(left.objects) }
                     set(.waitingForUploads)
                     _ = wakeUp.wait(timeout: .now() + Self.pause)
@@ -221,7 +238,7 @@ package final class EngineCopy: Sendable {
     ///
     /// - Throws: failures of the engines.
     private func handle(_ object: CopiedObject) throws {
-        guard state.withLock({ $0.progress.failures[object.file.fileID] == nil }) else { return }
+        guard state.withLock({ !$0.failedIDs.contains(object.file.fileID) }) else { return }
         do {
             if sourceIsBucket { try copyToDirectory(object) } else { try copyToBucket(object) }
         } catch StorageFailure.missing {
@@ -236,8 +253,9 @@ package final class EngineCopy: Sendable {
         let fileID = object.file.fileID
         guard try isToBeCopied(fileID) else { return }
         state.withLock { state in
+            state.failedIDs.insert(fileID)
             if state.progress.failures.count < Self.mostFailures {
-                state.progress.failures[fileID] = Failure(place: object.place, reason: reason)
+                state.progress.failures.append(Failure(place: object.place, reason: reason))
             }
         }
     }
