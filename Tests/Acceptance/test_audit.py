@@ -36,6 +36,8 @@ READING = {
 #: need an identity provider.
 ELSEWHERE = {
     "RedeliverEvent",
+    "StartEngineCopy",
+    "StopEngineCopy",
     "SendTestEvent",
     "CancelObjectOperation",
     "CompleteSignIn",

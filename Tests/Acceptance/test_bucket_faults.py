@@ -303,14 +303,14 @@ def test_a_slow_reader_gets_the_old_bytes_of_an_overwritten_object(server):
     s3.delete_object(Bucket="data", Key="slow")
 
 
-def steps(proxy: BucketProxy, kill) -> dict:
+def steps(prefix: str, kill) -> dict:
     """The places of an upload at which the gateway is killed: a pattern of the bucket's requests, and what kills it."""
 
     def after(head: bytes) -> bytes:
         kill()
         return head
 
-    put = "PUT /data/killed/data/"
+    put = f"PUT /data/{prefix}/data/"
     return {"before the PUT": (put, {"before": kill}), "after the PUT": (put, {"alter": after})}
 
 
@@ -319,8 +319,9 @@ def steps(proxy: BucketProxy, kill) -> dict:
 def test_a_killed_gateway_answers_the_recovery_of_an_upload(gateway_with, login, bucket, step, number):
     proxy = BucketProxy(bucket.address)
     with closing(proxy):
+        prefix = f"killed-{next(fresh_seeds)}"
         gateway = gateway_with(
-            {"objects": bucket.settings("killed", proxy.address), "uploads": {"part_size_bytes": PART}}
+            {"objects": bucket.settings(prefix, proxy.address), "uploads": {"part_size_bytes": PART}}
         )
         user = login(gateway)
         upload, data = new_upload(Fleet.create(user)), content(3 * PART, next(fresh_seeds))
@@ -328,7 +329,7 @@ def test_a_killed_gateway_answers_the_recovery_of_an_upload(gateway_with, login,
         multipart = store.initiate()
         for each in range(1, number):
             store.upload_part(multipart, each, data[(each - 1) * PART : each * PART])
-        pattern, fault = steps(proxy, gateway.process.kill)[step]
+        pattern, fault = steps(prefix, gateway.process.kill)[step]
         proxy.add(pattern, **fault)
         with pytest.raises((StoreError, oss2.exceptions.RequestError)):
             store.upload_part(multipart, number, data[(number - 1) * PART : number * PART])

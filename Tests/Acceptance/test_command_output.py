@@ -15,7 +15,7 @@ from support.tour import Tour, commands
 from support.uploads import Upload, content
 
 #: Commands that print bytes, or need what a test cannot arrange here: an identity of a provider, and an event that was given up.
-ELSEWHERE = {"object cat", "identity unlink", "events redeliver"}
+ELSEWHERE = {"object cat", "identity unlink", "events redeliver", "objects copy", "objects show", "objects stop"}
 LONG_NAME = "sensor_front_left_camera_" * 4 + ".log"
 #: Commands that print a table.
 LISTS = [

@@ -4,6 +4,7 @@ The bucket is that of a second gateway.
 """
 
 import hashlib
+import json
 import random
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -190,6 +191,9 @@ def test_copy_continues_when_the_engine_is_there_again(store):
     assert store.client.get_object(Bucket="data", Key="object-3")["Body"].read() == store.bodies["object-3"]
     store.commands.json("objects", "stop")
     assert store.progress()["state"] == "ENGINE_COPY_STATE_IDLE"
+    for action in ("StartEngineCopy", "StopEngineCopy"):
+        (line,) = store.commands.run("audit", "--since", "1h", "--action", action, "--json").stdout.splitlines()
+        assert json.loads(line)["target"] == "engines/s3"
     store.engine.listeners["object-store"] = port
     store.engine.start()
     store.commands.json("objects", "copy", "--to", "s3")

@@ -128,7 +128,7 @@ def test_interactive_shell_completes_commands_options_and_files(shell, tmp_path)
     (tmp_path / "recording_of_monday.mcap").write_bytes(b"x")
     shell.run("source <(data-gateway completion bash)")
     for typed, expected in [
-        ("data-gateway obj\tsh\t", "data-gateway object sh"),
+        ("data-gateway dev\tre\t", "data-gateway device re"),
         ("data-gateway object share --exp\t", "data-gateway object share --expires "),
         ("data-gateway upload recording_of\t", "data-gateway upload recording_of_monday.mcap "),
     ]:

@@ -57,7 +57,7 @@ extension SystemService {
             throw RPCError.failedPrecondition(
                 "target must be the gateway's objects.engine, which is \(engines.target.rawValue)")
         }
-        try copy.begin()
+        try await copy.begin(try record(of: engines, context))
         return try progress(engines, copy)
     }
 
@@ -72,8 +72,16 @@ extension SystemService {
         _ request: StopEngineCopyRequest, context: CallContext
     ) async throws -> EngineCopyProgress {
         let (engines, copy) = try engineCopy()
-        try await copy.stop()
+        try await copy.stop(try record(of: engines, context))
         return try progress(engines, copy)
+    }
+
+    /// Returns what writes the line of a call to the audit log.
+    private func record(
+        of engines: PairedEngines, _ context: CallContext
+    ) throws -> @Sendable (Connection) throws -> Void {
+        let (entry, now) = (try Caller(context).did(to: "engines/\(engines.target.rawValue)"), store.clock.now())
+        return { try Audit.record(entry, at: now, in: $0) }
     }
 
     private func engineCopy() throws -> (PairedEngines, EngineCopy) {

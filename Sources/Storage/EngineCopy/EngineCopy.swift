@@ -1,6 +1,6 @@
 package import Basics
 import Checksums
-import Database
+package import Database
 import DirectoryEngine
 import Dispatch
 import Glibc
@@ -102,18 +102,28 @@ package final class EngineCopy: Sendable {
     }
 
     /// Begins the copy, or continues one that failed for some objects.
-    package func begin() throws {
+    ///
+    /// - Parameter record: writes what is recorded about it, in the same transaction.
+    package func begin(_ record: @escaping @Sendable (Connection) throws -> Void = { _ in }) async throws {
         let now = clock.now()
-        try database.writeBlocking { [target] in try StoreRecords($0).beginEngineCopy(target: target, at: now) }
+        try await database.write { [target] connection in
+            try record(connection)
+            try StoreRecords(connection).beginEngineCopy(target: target, at: now)
+        }
         start()
     }
 
     /// Stops the copy; it can be begun again.
-    package func stop() async throws {
+    ///
+    /// - Parameter record: writes what is recorded about it, in the same transaction.
+    package func stop(_ record: @escaping @Sendable (Connection) throws -> Void = { _ in }) async throws {
         state.withLock { $0.isStopped = true }
         wakeUp.signal()
         await coordinator.run {}
-        try await database.write { [target] in try StoreRecords($0).forgetEngineCopy(target: target) }
+        try await database.write { [target] connection in
+            try record(connection)
+            try StoreRecords(connection).forgetEngineCopy(target: target)
+        }
         set(.idle)
     }
 

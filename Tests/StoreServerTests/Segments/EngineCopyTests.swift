@@ -40,8 +40,8 @@ import Testing
     private func file(of name: String) throws -> String { try #require(store.snapshot(name).object).fileID }
 
     /// Copies everything; no upload is in progress.
-    private func copyAll() throws {
-        try copy.begin()
+    private func copyAll() async throws {
+        try await copy.begin()
         try copy.drain()
         #expect(try copy.progress.phase == .complete)
         #expect(try copy.progress.remainingObjects == 0)
@@ -76,7 +76,7 @@ import Testing
         #expect(try store.client(uploadID: "upload-6").put([1, 2, 3]).status == 200)
         bodies["upload-6"] = [1, 2, 3]
         #expect(try keys().count == 1)
-        try copyAll()
+        try await copyAll()
         #expect(try store.database.readBlocking { try StoreRecords($0).directoryHoldsBytes() } == false)
         #expect(try dataFiles().isEmpty)
         try check(bodies)
@@ -87,7 +87,7 @@ import Testing
         }
 
         try store.restart(with: store.pair(bucket, target: .directory))
-        try copyAll()
+        try await copyAll()
         try check(bodies)
         #expect(try keys().isEmpty)
         try store.restart(with: DirectoryEngine(path: store.directory.appending(path: "store").path))
@@ -96,13 +96,13 @@ import Testing
         #expect(try store.client(uploadID: "upload-4").send("GET").fields["etag"] == etag)
     }
 
-    @Test func directoryMayComeAfterABucket() throws {
+    @Test func directoryMayComeAfterABucket() async throws {
         let store = try TestStore(inMemory: true, engine: bucket)
         #expect(try store.client().put(content(300_000)).status == 200)
         try store.restart(isClean: true, with: store.pair(bucket, target: .directory))
         #expect(!store.store.isForeign)
         let copy = try #require(store.pairedEngines.copy)
-        try copy.begin()
+        try await copy.begin()
         copy.drain()
         #expect(copy.progress.phase == .complete)
         #expect(try store.client().get() == content(300_000))
@@ -112,14 +112,14 @@ import Testing
         #expect(store.store.isForeign)
     }
 
-    @Test func uploadEndsWhereItBegan() throws {
+    @Test func uploadEndsWhereItBegan() async throws {
         let client = store.client()
         let id = try client.initiate()
         let parts = [content(100_000), content(50_000, seed: 2)]
         #expect(try client.part(1, of: id, parts[0]).status == 200)
         try store.restart(isClean: true, with: store.pair(bucket, target: .s3))
         let copy = try copy
-        try copy.begin()
+        try await copy.begin()
         try waitUntil { copy.progress.phase == .waitingForUploads }
         #expect(copy.progress.remainingUploads == 1)
         let restarted = store.client()
@@ -132,11 +132,11 @@ import Testing
     }
 
     /// A process that ended between the commit and the removal left the bytes in the directory.
-    @Test func copiedFileThatStayedIsRemovedAtTheNextStart() throws {
+    @Test func copiedFileThatStayedIsRemovedAtTheNextStart() async throws {
         let bodies = try fill()
         let file = try file(of: "upload-1")
         try store.restart(isClean: true, with: store.pair(bucket, target: .s3))
-        try copyAll()
+        try await copyAll()
         try store.restart(with: store.pair(bucket, target: .s3)) {
             try Data(content(300_000)).write(to: URL(filePath: store.path(file)))
         }
@@ -145,7 +145,7 @@ import Testing
         try check(bodies)
     }
 
-    @Test func corruptedObjectStaysWhereItIs() throws {
+    @Test func corruptedObjectStaysWhereItIs() async throws {
         var bodies = try fill()
         let file = try file(of: "upload-1")
         try store.restart(isClean: true, with: store.pair(bucket, target: .s3)) {
@@ -155,7 +155,7 @@ import Testing
             try Data(damaged).write(to: URL(filePath: store.path(file)))
         }
         let copy = try copy
-        try copy.begin()
+        try await copy.begin()
         copy.drain()
         #expect(copy.progress.phase == .failed)
         #expect(copy.progress.failures.map(\.place.uploadID) == ["upload-1"])
@@ -167,7 +167,8 @@ import Testing
     }
 
     /// The reader gets the bytes that it began with, wherever they are copied.
-    @Test(arguments: [ObjectEngineKind.s3, .directory]) func readerKeepsItsBytes(target: ObjectEngineKind) throws {
+    @Test(arguments: [ObjectEngineKind.s3, .directory]) func readerKeepsItsBytes(target: ObjectEngineKind) async throws
+    {
         let body = content(900_000)
         if target == .s3 {
             #expect(try store.client().put(body).status == 200)
@@ -180,7 +181,7 @@ import Testing
         let object = try #require(store.snapshot().object)
         let bytes = try store.store.open(object)
         var read: [UInt8] = []
-        try copyAll()
+        try await copyAll()
         store.store.work.removals.resume()
         store.store.work.removals.drain()
         try bytes.forEachPiece { read += $0 }
@@ -189,7 +190,7 @@ import Testing
     }
 
     /// Nothing is left of a layout that was not recorded, and nothing is removed that was.
-    @Test func layoutThatIsNotRecordedIsRemoved() throws {
+    @Test func layoutThatIsNotRecordedIsRemoved() async throws {
         try store.restart(isClean: true, with: store.pair(bucket, target: .s3))
         #expect(try store.client().put(content(300_000)).status == 200)
         let object = try #require(store.snapshot().object)

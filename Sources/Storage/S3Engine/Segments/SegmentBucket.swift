@@ -73,7 +73,11 @@ struct SegmentBucket: Sendable {
     /// - Throws: `StorageFailure.missing` without facts, or if they are damaged.
     func facts(of fileID: String, kind: String = Self.facts) throws -> FactsDocument {
         let key = key(kind, of: fileID)
-        let bytes = try Self.call { [control] in try await control.download(key).rest().body }
+        // A download of a missing object would count as a failure of the bucket.
+        let bytes = try Self.call { [control] in
+            try await control.head(key) == nil ? nil : try await control.download(key).rest().body
+        }
+        guard let bytes else { throw StorageFailure.missing }
         guard let document = FactsDocument(bytes) else { throw StorageFailure.missing }
         return document
     }
@@ -84,8 +88,10 @@ struct SegmentBucket: Sendable {
     ///
     /// - Throws: ``PrefixOfAnotherGateway`` if it cannot be read.
     func identity() throws -> BucketIdentity? {
+        // A download of a missing object would count as a failure of the bucket.
         let content = try Self.call { [control, key = identityKey] in
-            try await control.contents(key, limit: BucketIdentity.maximumBytes)
+            try await control.head(key) == nil
+                ? nil : try await control.contents(key, limit: BucketIdentity.maximumBytes)
         }
         guard let content else { return nil }
         guard let identity = BucketIdentity(content.bytes) else {
