@@ -82,7 +82,7 @@ extension StoreRecords {
         try connection.query(
             """
             SELECT \(Self.copiedColumns) FROM store_objects o WHERE o.file_id > $1 AND o.lost = 0
-            AND (CASE WHEN EXISTS (SELECT 1 FROM store_files f WHERE f.file_id = o.file_id) THEN 1 ELSE 0 END) = $2
+            AND (CASE WHEN EXISTS (SELECT 1 FROM store_files f WHERE f.file_id = o.file_id) THEN 1 ELSE 0 END) = CAST($2 AS BIGINT)
             ORDER BY o.file_id LIMIT $3
             """, fileID, inBucket, limit, row: Self.copiedObject)
     }
@@ -98,14 +98,16 @@ extension StoreRecords {
             try connection.first(
                 """
                 SELECT count(*) AS objects, coalesce(sum(o.size), 0) AS bytes FROM store_objects o WHERE o.lost = 0
-                AND (CASE WHEN EXISTS (SELECT 1 FROM store_files f WHERE f.file_id = o.file_id) THEN 1 ELSE 0 END) = $1
+                AND (CASE WHEN EXISTS (SELECT 1 FROM store_files f WHERE f.file_id = o.file_id) THEN 1 ELSE 0 END)
+                    = CAST($1 AS BIGINT)
                 """, inBucket
             ) { ($0.int("objects"), $0.int64("bytes")) } ?? (0, 0)
         let uploads =
             try connection.first(
                 """
                 SELECT count(*) AS uploads FROM store_multiparts m WHERE m.completed = 0 AND m.lost = 0
-                AND (CASE WHEN EXISTS (SELECT 1 FROM store_files f WHERE f.file_id = m.file_id) THEN 1 ELSE 0 END) = $1
+                AND (CASE WHEN EXISTS (SELECT 1 FROM store_files f WHERE f.file_id = m.file_id) THEN 1 ELSE 0 END)
+                    = CAST($1 AS BIGINT)
                 """, inBucket
             ) { $0.int("uploads") } ?? 0
         return (objects.0, objects.1, uploads)
