@@ -11,7 +11,7 @@ import Testing
 
     init() throws {
         scratch = try Scratch()
-        connection = try Connection(path: scratch.path + "/test.db")
+        connection = Connection(try SQLiteSession(path: scratch.path + "/test.db", mode: .writer))
         try connection.execute("CREATE TABLE t (a INTEGER, b TEXT, c BLOB, d INTEGER)")
     }
 
@@ -52,7 +52,7 @@ import Testing
     func aNameThatIsNotOneColumnTraps(_ sql: String) async {
         await #expect(processExitsWith: .failure) { [sql] in
             let scratch = try Scratch()
-            let connection = try Connection(path: scratch.path + "/test.db")
+            let connection = Connection(try SQLiteSession(path: scratch.path + "/test.db", mode: .writer))
             try connection.execute("CREATE TABLE t (a INTEGER, b TEXT, d INTEGER)")
             try connection.execute("INSERT INTO t VALUES (1, '', 2)")
             _ = try connection.first(sql) { $0.text("b") }
@@ -61,7 +61,7 @@ import Testing
 
     /// SQLite before 3.43 has no such function.
     @Test func octetLengthCountsTheBytesOfEveryKindOfValue() throws {
-        let reader = try ReadConnection(path: scratch.path + "/test.db", mode: .reader)
+        let reader = ReadConnection(try SQLiteSession(path: scratch.path + "/test.db", mode: .reader))
         for connection in [connection, reader] {
             for (value, expected) in [("naïve\0text", 11), ("", 0), ([0, 255] as [UInt8], 2), (-10, 3)]
                 as [(any Bindable, Int)]
@@ -113,9 +113,9 @@ import Testing
     func readConnectionRefusesStatementsThatWrite(_ sql: String) throws {
         try connection.execute("INSERT INTO t (a) VALUES (7)")
         // The immutable mode does not read the log.
-        try connection.checkpoint(.truncating)
-        for mode in [ReadConnection.Mode.reader, .immutable] {
-            let reader = try ReadConnection(path: scratch.path + "/test.db", mode: mode)
+        try connection.session.file?.checkpoint(.truncating)
+        for mode in [SQLiteSession.Mode.reader, .immutable] {
+            let reader = ReadConnection(try SQLiteSession(path: scratch.path + "/test.db", mode: mode))
             let refusal = DatabaseError.misuse("a read connection cannot run a statement that writes: \(sql)")
             #expect(throws: refusal) { try reader.query(sql) { $0.int(0) } }
             #expect(throws: refusal) { try reader.first(sql) { $0.int(0) } }

@@ -103,8 +103,8 @@ import Testing
         }
         release()
         #expect(try replies.wait(for: 3).sorted() == ["a: ok", "b: ok", "c: ok"])
-        let other = try Connection(path: scratch.path + "/test.db")
-        other.keepLogOnClose()
+        let other = Connection(try SQLiteSession(path: scratch.path + "/test.db", mode: .writer))
+        other.session.file?.keepLogOnClose()
         try other.execute("BEGIN IMMEDIATE")
         for name in ["d", "e", "f"] {
             database.submit(
@@ -121,7 +121,7 @@ import Testing
         let database = try scratch.database()
         defer { database.close() }
         let pool = ReaderPool(path: scratch.path + "/test.db", capacity: 4)
-        try pool.withConnection { try $0.control("BEGIN") }
+        try pool.withConnection { try $0.session.control("BEGIN") }
         #expect(try pool.withConnection { $0.isInTransaction } == false)
         pool.close()
     }

@@ -27,15 +27,15 @@ import Testing
     private func write(_ count: Int, to database: Database) async throws {
         for index in 0..<count {
             try await database.write { connection in
-                _ = try connection.execute("INSERT INTO notes (body) VALUES ($1)", "\(index) \(connection.loggedPages)")
+                _ = try connection.execute("INSERT INTO notes (body) VALUES ($1)", "\(index) \(connection.session.file?.loggedPages ?? 0)")
             }
         }
     }
 
     /// Opens a snapshot that no write moves any more.
     private func foreignReader() throws -> ReadConnection {
-        let reader = try ReadConnection(path: scratch.path + "/test.db", mode: .reader)
-        try reader.control("BEGIN")
+        let reader = ReadConnection(try SQLiteSession(path: scratch.path + "/test.db", mode: .reader))
+        try reader.session.control("BEGIN")
         _ = try reader.first("SELECT count(*) FROM notes") { $0.int(0) }
         return reader
     }
@@ -52,7 +52,7 @@ import Testing
         #expect(try #require(database.logBytes) >= bytes)
         #expect(database.logBlockage?.holder == .other)
         // Its end is noticed without another write.
-        try reader.control("COMMIT")
+        try reader.session.control("COMMIT")
         guard case .released = await reports.next() else { throw NotReported() }
         #expect(database.logBlockage == nil)
         database.close()

@@ -64,11 +64,11 @@ import Testing
 
     @Test func fileThatAnotherProcessReadsRefusesTheStart() throws {
         try endUncleanly()
-        let reader = try ReadConnection(path: scratch.path + "/test.db", mode: .reader)
-        try reader.control("BEGIN")
+        let reader = ReadConnection(try SQLiteSession(path: scratch.path + "/test.db", mode: .reader))
+        try reader.session.control("BEGIN")
         #expect(try reader.first("SELECT count(*) FROM notes") { $0.int(0) } == 1)
         #expect(throws: DatabaseError.locked) { try scratch.database() }
-        try reader.control("COMMIT")
+        try reader.session.control("COMMIT")
         #expect(try scratch.database().notes() == ["kept"])
     }
 

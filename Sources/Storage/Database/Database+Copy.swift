@@ -34,6 +34,6 @@ extension Database {
     /// If a crash left a write-ahead log beside the file, it is read as well.
     package static func inspect<T>(path: String, _ body: (ReadConnection) throws -> T) throws -> T {
         let hasLog = access(path + "-wal", F_OK) == 0
-        return try body(try ReadConnection(path: path, mode: hasLog ? .reader : .immutable))
+        return try body(ReadConnection(try SQLiteSession(path: path, mode: hasLog ? .reader : .immutable)))
     }
 }

@@ -45,11 +45,10 @@ package final class Database: Sendable {
     }
 
     private let writer: Writer
-    private let reserve: DiskReserve
     private let readers: ReaderPool
     private let background: ReadingThreads
-    private let log: WriteAheadLog
-    private let checkpoints: Checkpoints
+    /// `nil` for a database on a server.
+    private let file: DatabaseFile?
     let isShared: Bool
 
     /// Opens the file at `path`, creates it (mode 0600) if it does not exist, and applies `migrations`.
@@ -63,14 +62,15 @@ package final class Database: Sendable {
             path: Path.sibling("reserve", of: path), size: options.reserveBytes, margin: options.reserveMargin,
             onChange: options.onReserveChange)
         let connection = try reserve.retrying { try Self.open(path, migrations) }
-        self.reserve = reserve
-        log = WriteAheadLog(of: path)
         isShared = options.isShared
         readers = ReaderPool(path: path, capacity: options.parkedReaders)
-        checkpoints = Checkpoints(options, reserve: reserve, readers: readers)
+        let file = DatabaseFile(
+            log: WriteAheadLog(of: path), reserve: reserve,
+            checkpoints: Checkpoints(options, reserve: reserve, readers: readers))
+        self.file = file
         writer = Writer(
             connection: connection, queue: WriteQueue(capacity: options.waitingWrites, batch: options.batchedWrites),
-            reserve: reserve, checkpoints: checkpoints, onEnd: options.onWriterEnded)
+            file: file, onEnd: options.onWriterEnded)
         background = ReadingThreads(name: "reads", count: options.backgroundReads)
     }
 
@@ -80,8 +80,9 @@ package final class Database: Sendable {
         if descriptor >= 0 { Glibc.close(descriptor) }
         let log = WriteAheadLog(of: path)
         let isUnclean = try log.makeDurable()
-        let connection = try Connection(path: path)
-        if isUnclean { try connection.recover(log) }
+        let session = try SQLiteSession(path: path, mode: .writer)
+        if isUnclean { try session.recover(log) }
+        let connection = Connection(session)
         try connection.migrate(migrations)
         // SQLite syncs the name of a new log, but ignores a failure of that.
         try log.synchronizeFolder()
@@ -172,17 +173,17 @@ package final class Database: Sendable {
     package func readBlocking<T>(_ body: (ReadConnection) throws -> T) throws -> T {
         preconditionOutside()
         return try readers.withConnection { connection in
-            try connection.control("BEGIN")
+            try connection.session.begin()
             let value: T
             do {
                 value = try ThreadMark.closure.with(identity) {
                     try connection.requiringStatements { try body(connection) }
                 }
             } catch {
-                if connection.isInTransaction { try connection.control("ROLLBACK") }
+                if connection.isInTransaction { try connection.session.control("ROLLBACK") }
                 throw error
             }
-            try connection.control("COMMIT")
+            try connection.session.commit()
             return value
         }
     }
@@ -222,20 +223,20 @@ package final class Database: Sendable {
     }
 
     /// The size of the write-ahead log's file; `nil` if it is unknown.
-    package var logBytes: Int? { log.byteCount }
+    package var logBytes: Int? { file?.log.byteCount }
 
     /// The connection that keeps the log from starting over, as of the latest checkpoint, and for how long; `nil` = none is known.
     package var logBlockage: (holder: LogHolder, duration: Duration)? {
-        guard let blockage = checkpoints.blockage, let holder = blockage.holder else { return nil }
+        guard let blockage = file?.checkpoints.blockage, let holder = blockage.holder else { return nil }
         return (holder, ContinuousClock.now - blockage.since)
     }
 
     /// Whether the reserve is released, so that the remaining space is kept for writes that may use it. Sets the reserve aside
     /// again if there is space.
-    package var isReserveReleased: Bool { !reserve.admitsOrdinaryWrites() }
+    package var isReserveReleased: Bool { file.map { !$0.reserve.admitsOrdinaryWrites() } ?? false }
 
     /// Sets the reserve aside if it is released and there is space; called every few minutes.
-    package func restoreReserve() { reserve.restore() }
+    package func restoreReserve() { file?.reserve.restore() }
 
     /// Whether writes are accepted: `false` after ``close()``, and after a commit failed with an I/O error.
     package var isWritable: Bool {

@@ -12,7 +12,8 @@ struct GroupCommit {
     }
 
     let connection: Connection
-    let reserve: DiskReserve
+    /// `nil` for a database on a server.
+    let reserve: DiskReserve?
 
     /// - Parameter mayRelease: whether a single write without space releases the reserve and is repeated.
     /// - Returns: whether the disk was full.
@@ -20,7 +21,7 @@ struct GroupCommit {
         let batch = admitted(writes)
         guard !batch.isEmpty else { return false }
         do {
-            try connection.control("BEGIN IMMEDIATE")
+            try connection.session.begin()
             if batch.count == 1 {
                 try run(batch[0], rollback: "ROLLBACK")
             } else {
@@ -30,7 +31,7 @@ struct GroupCommit {
             return try retry(batch, after: error, mayRelease)
         }
         do {
-            if connection.isInTransaction { try connection.control("COMMIT") }
+            if connection.isInTransaction { try connection.session.commit() }
         } catch {
             if error.leavesOutcomeOpen { throw Uncertain(cause: error, unanswered: batch) }
             return try retry(batch, after: error, mayRelease)
@@ -46,15 +47,15 @@ struct GroupCommit {
     ///
     /// - Returns: the others.
     private func admitted(_ writes: [any PendingWrite]) -> [any PendingWrite] {
-        guard !reserve.admitsOrdinaryWrites() else { return writes }
+        guard let reserve, !reserve.admitsOrdinaryWrites() else { return writes }
         for write in writes where !write.mayUseReserve { write.finish(DatabaseError.full) }
         return writes.filter(\.mayUseReserve)
     }
 
     private func savepoint(_ write: any PendingWrite) throws(DatabaseError) {
-        try connection.control("SAVEPOINT write")
+        try connection.session.control("SAVEPOINT write")
         try run(write, rollback: "ROLLBACK TO write")
-        try connection.control("RELEASE write")
+        try connection.session.control("RELEASE write")
     }
 
     /// - Parameter rollback: the statement that undoes what a failed write has done.
@@ -64,7 +65,7 @@ struct GroupCommit {
         } catch {
             if let error = error as? DatabaseError, error.isFailedSync { throw error }
             guard connection.isInTransaction else { throw error as? DatabaseError ?? .rolledBack }
-            try connection.control(rollback)
+            try connection.session.control(rollback)
         }
     }
 
@@ -75,11 +76,11 @@ struct GroupCommit {
         // Also before a COMMIT: a large transaction writes to the log before its end.
         if error.isFailedSync { throw Uncertain(cause: error, unanswered: batch) }
         // If this fails, the next BEGIN fails, too, and reports it.
-        if connection.isInTransaction { _ = try? connection.control("ROLLBACK") }
+        if connection.isInTransaction { _ = try? connection.session.control("ROLLBACK") }
         // Another process has locked the file: each write would wait for it again, one after the other.
         if batch.count == 1 || error == .locked {
             // Only once: if a quota is the limit, the disk has space, and the reserve is set aside again at once.
-            if error == .full, mayRelease, reserve.release() {
+            if error == .full, mayRelease, reserve?.release() == true {
                 _ = try commit(batch, mayRelease: false)
                 return true
             }

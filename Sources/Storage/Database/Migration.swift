@@ -30,7 +30,7 @@ extension Connection {
         for migration in try pending(migrations) {
             try execute("BEGIN IMMEDIATE")
             do {
-                try executeScript(migration.sql)
+                try session.executeScript(migration.sql)
                 try execute(
                     "INSERT INTO migrations (name, number) SELECT $1, count(*) + 1 FROM migrations", migration.name)
                 try execute("COMMIT")

@@ -1,5 +1,3 @@
-import CSQLite
-
 extension ReadConnection {
     /// Returns the rows of one page, in the order of the statement, of which no further row is read.
     ///
@@ -35,17 +33,6 @@ extension Row {
 
     /// The size of the row in bytes, as ``PageLimit`` counts it.
     package var byteCount: Int {
-        let handle = statement.handle
-        let columns = sqlite3_column_count(handle)
-        var count = Int(columns) * Self.column
-        // Not a loop over a range, which allocates memory for each number where it is not optimized.
-        var column: Int32 = 0
-        while column < columns {
-            let type = sqlite3_column_type(handle, column)
-            // Asking for the bytes of a number would convert it to text.
-            if type == SQLITE_TEXT || type == SQLITE_BLOB { count += Int(sqlite3_column_bytes(handle, column)) }
-            column += 1
-        }
-        return count
+        statement.columnCount * Self.column + statement.contentBytes
     }
 }

@@ -25,19 +25,28 @@ final class ReaderPool: Sendable {
     }
 
     private let state = Lock(State())
-    private let path: String
     private let capacity: Int
+    private let open: @Sendable () throws(DatabaseError) -> sending ReadConnection
 
-    /// - Parameter capacity: the number of unused connections that are kept open.
-    init(path: String, capacity: Int) {
-        self.path = path
+    /// - Parameters:
+    ///   - capacity: the number of unused connections that are kept open.
+    ///   - open: opens another one.
+    init(capacity: Int, open: @escaping @Sendable () throws(DatabaseError) -> sending ReadConnection) {
         self.capacity = capacity
+        self.open = open
+    }
+
+    /// Creates a pool of connections to a SQLite file.
+    convenience init(path: String, capacity: Int) {
+        self.init(capacity: capacity) { () throws(DatabaseError) in
+            ReadConnection(try SQLiteSession(path: path, mode: .reader))
+        }
     }
 
     func withConnection<T>(_ body: (ReadConnection) throws -> T) throws -> T {
         let (parked, mark) = try begin()
         defer { state.withLock { $0.end(mark) } }
-        let reader = try parked ?? Parked(connection: ReadConnection(path: path, mode: .reader))
+        let reader = try parked ?? Parked(connection: open())
         defer { park(reader) }
         return try body(reader.connection)
     }

@@ -1,5 +1,4 @@
 package import Basics
-import CSQLite
 
 /// One row of a result, valid inside the closure that receives it.
 ///
@@ -8,8 +7,6 @@ import CSQLite
 /// 0, are for statements in tests.
 package struct Row {
     let statement: Statement
-
-    private var handle: OpaquePointer { statement.handle }
 
     package func isNull(_ name: StaticString) -> Bool { isNull(statement.column(name)) }
 
@@ -42,11 +39,11 @@ package struct Row {
 
 extension Row {
     package func isNull(_ column: Int32) -> Bool {
-        sqlite3_column_type(handle, column) == SQLITE_NULL
+        statement.isNull(column)
     }
 
     package func int64(_ column: Int32) -> Int64 {
-        sqlite3_column_int64(handle, column)
+        statement.int64(column)
     }
 
     package func optionalInt64(_ column: Int32) -> Int64? {
@@ -62,9 +59,7 @@ extension Row {
     }
 
     package func text(_ column: Int32) -> String {
-        guard let text = sqlite3_column_text(handle, column) else { return "" }
-        let count = Int(sqlite3_column_bytes(handle, column))
-        return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
+        statement.text(column)
     }
 
     package func optionalText(_ column: Int32) -> String? {
@@ -72,7 +67,6 @@ extension Row {
     }
 
     package func blob(_ column: Int32) -> [UInt8] {
-        guard let bytes = sqlite3_column_blob(handle, column) else { return [] }
-        return Array(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))))
+        statement.blob(column)
     }
 }

@@ -2,7 +2,7 @@ import Basics
 import Dispatch
 import Synchronization
 
-/// The only thread and connection of the process that writes and checkpoints.
+/// The only thread and connection of the process that writes, and moves the log of a file.
 ///
 /// It never waits to fill a batch: writes that arrive while a commit is syncing form the next batch, so groups grow with the load,
 /// and a single write costs one fsync.
@@ -13,9 +13,11 @@ final class Writer: Sendable {
     let queue: WriteQueue
     private let stopped = DispatchSemaphore(value: 0)
 
-    /// - Parameter connection: used by the writer's thread only from now on.
+    /// - Parameters:
+    ///   - connection: used by the writer's thread only from now on.
+    ///   - file: `nil` for a database on a server.
     init(
-        connection: sending Connection, queue: WriteQueue, reserve: DiskReserve, checkpoints: Checkpoints,
+        connection: sending Connection, queue: WriteQueue, file: DatabaseFile?,
         onEnd: @escaping @Sendable (DatabaseError) -> Void
     ) {
         let stopped = stopped
@@ -24,7 +26,7 @@ final class Writer: Sendable {
         Worker.thread("database").post {
             if let connection = handover.withLock({ $0.take() }) {
                 ThreadMark.writer.with(ObjectIdentifier(queue)) {
-                    Self.run(connection, queue, reserve, checkpoints, onEnd)
+                    Self.run(connection, queue, file, onEnd)
                 }
             }
             stopped.signal()
@@ -39,16 +41,16 @@ final class Writer: Sendable {
     }
 
     private static func run(
-        _ connection: Connection, _ queue: WriteQueue, _ reserve: DiskReserve, _ checkpoints: Checkpoints,
+        _ connection: Connection, _ queue: WriteQueue, _ file: DatabaseFile?,
         _ onEnd: (DatabaseError) -> Void
     ) {
         var copies: [DatabaseCopy] = []
         var end = DatabaseError.closed
         do {
-            try serve(connection, queue, reserve, checkpoints, &copies)
+            try serve(connection, queue, file, &copies)
         } catch {
             end = .writerEnded
-            connection.keepLogOnClose()
+            connection.session.file?.keepLogOnClose()
             queue.close(refusing: end)
             onEnd(error.cause)
             for write in error.unanswered { write.finish(DatabaseError.outcomeUnknown) }
@@ -62,25 +64,28 @@ final class Writer: Sendable {
     }
 
     private static func serve(
-        _ connection: Connection, _ queue: WriteQueue, _ reserve: DiskReserve, _ checkpoints: Checkpoints,
+        _ connection: Connection, _ queue: WriteQueue, _ file: DatabaseFile?,
         _ copies: inout [DatabaseCopy]
     ) throws(GroupCommit.Uncertain) {
-        let groupCommit = GroupCommit(connection: connection, reserve: reserve)
+        let groupCommit = GroupCommit(connection: connection, reserve: file?.reserve)
+        let session = connection.session.file
         var waitLimit = WriteQueue.WaitLimit.untilWork
         while let turn = queue.take(waitLimit) {
             copies += turn.copies
             // Between two batches no transaction is open, and copies perform a step.
             var copyWaitLimit: WriteQueue.WaitLimit?
             copies.removeAll { copy in
-                let progress = copy.advance(connection)
+                guard let session else { return false }
+                let progress = copy.advance(session)
                 if progress == .more { copyWaitLimit = WriteQueue.WaitLimit.none }
                 if progress == .blocked { copyWaitLimit = copyWaitLimit ?? .atMost(copyRetry) }
                 return progress == .finished
             }
             let isFull = turn.writes.isEmpty ? false : try groupCommit.commit(turn.writes)
-            try checkpoints.run(on: connection, isFull: isFull)
-            waitLimit = copyWaitLimit ?? checkpoints.waitLimit
+            guard let file, let session else { continue }
+            try file.checkpoints.run(on: session, isFull: isFull)
+            waitLimit = copyWaitLimit ?? file.checkpoints.waitLimit
         }
-        try checkpoints.finish(connection)
+        if let session { try file?.checkpoints.finish(session) }
     }
 }

@@ -46,7 +46,7 @@ final class DatabaseCopy: @unchecked Sendable {  // the writer uses it alone
     }
 
     /// Performs one step, outside any transaction.
-    func advance(_ source: Connection) -> Progress {
+    func advance(_ source: SQLiteSession) -> Progress {
         do {
             if isCancelled.load(ordering: .relaxed) { throw CancellationError() }
             if backup == nil { try begin(source) }
@@ -72,7 +72,7 @@ final class DatabaseCopy: @unchecked Sendable {  // the writer uses it alone
         reply(.failure(error))
     }
 
-    private func begin(_ source: Connection) throws {
+    private func begin(_ source: SQLiteSession) throws {
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         var code = sqlite3_open_v2(path, &destination, flags, nil)
         // A copy that a crash leaves is discarded, so it needs neither a journal nor syncs.
@@ -90,7 +90,7 @@ final class DatabaseCopy: @unchecked Sendable {  // the writer uses it alone
     }
 
     /// The failure of a step: damage is that of the source, since the copy is new.
-    private func failure(_ code: Int32, of source: Connection) -> DatabaseError {
+    private func failure(_ code: Int32, of source: SQLiteSession) -> DatabaseError {
         DatabaseError(
             code: code, message: String(cString: sqlite3_errstr(code)), path: DatabaseError.path(of: source.handle))
     }

@@ -1,12 +1,12 @@
 import CSQLite
 
 /// Functions of PostgreSQL that SQLite lacks, so that a statement has one text for both.
-extension ReadConnection {
+extension SQLiteSession {
     /// The version of SQLite that has `octet_length`.
     private static let versionWithOctetLength: Int32 = 3_043_000
 
     /// Defines the functions on this connection.
-    final func defineFunctions() throws(DatabaseError) {
+    func defineFunctions() throws(DatabaseError) {
         guard sqlite3_libversion_number() < Self.versionWithOctetLength else { return }
         let code = sqlite3_create_function_v2(
             handle, "octet_length", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, nil,

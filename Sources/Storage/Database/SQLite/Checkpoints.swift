@@ -39,33 +39,33 @@ final class Checkpoints: @unchecked Sendable {  // all but `published` belongs t
     /// Makes a checkpoint if one is due; called between two batches.
     ///
     /// - Parameter isFull: whether the disk is full.
-    func run(on connection: Connection, isFull: Bool) throws(GroupCommit.Uncertain) {
+    func run(on session: SQLiteSession, isFull: Bool) throws(GroupCommit.Uncertain) {
         // While a reader holds the log it keeps growing; pages that were moved already are not counted again.
-        let logged = connection.loggedPages
+        let logged = session.loggedPages
         if logged < checkpointed { checkpointed = 0 }
         // A log that was moved starts over, which on a full disk makes space for the next deletion.
         if isFull || logged - checkpointed >= pages {
             // With readers at all times it would grow forever: one moment without them is enough.
-            try checkpoint(connection, logged >= 4 * pages ? .restarting : .passive)
+            try checkpoint(session, logged >= 4 * pages ? .restarting : .passive)
         } else if watch.blockage != nil, ContinuousClock.now - latest >= retryInterval {
-            try checkpoint(connection, .passive)
+            try checkpoint(session, .passive)
         }
     }
 
     /// Moves the whole log at the end.
-    func finish(_ connection: Connection) throws(GroupCommit.Uncertain) {
-        try checkpoint(connection, .truncating)
+    func finish(_ session: SQLiteSession) throws(GroupCommit.Uncertain) {
+        try checkpoint(session, .truncating)
     }
 
     private func checkpoint(
-        _ connection: Connection, _ kind: Connection.Checkpoint
+        _ session: SQLiteSession, _ kind: SQLiteSession.Checkpoint
     ) throws(GroupCommit.Uncertain) {
         do {
-            follow(try connection.checkpoint(kind))
-            checkpointed = connection.loggedPages
+            follow(try session.checkpoint(kind))
+            checkpointed = session.loggedPages
         } catch .full {
             // Pages without space in the database file stay in the log, which can start over once all of them were moved.
-            if reserve.release() { try checkpoint(connection, kind) }
+            if reserve.release() { try checkpoint(session, kind) }
         } catch {
             throw GroupCommit.Uncertain(cause: error)
         }
