@@ -49,6 +49,7 @@ let package = Package(
         system("COpenSSL", pkgConfig: "openssl", packages: "libssl-dev"),
         system("CMicrohttpd", pkgConfig: "libmicrohttpd", packages: "libmicrohttpd-dev", "libgnutls28-dev"),
         system("CSQLite", pkgConfig: "sqlite3", packages: "libsqlite3-dev"),
+        system("CPQ", pkgConfig: "libpq", packages: "libpq-dev"),
         system("CArgon2", pkgConfig: "libargon2", packages: "libargon2-dev"),
         system("CLZMA", pkgConfig: "liblzma", packages: "liblzma-dev"),
         system("CEpoll", pkgConfig: nil, packages: "libc6-dev"),
