@@ -104,7 +104,7 @@ let package = Package(
             "ThreadCalls", ["Basics", "CLinux", "EventLoops", "HTTPTypes", "RPC", "Wire"],
             path: "Network/ThreadCalls"),
         module("HTTPClient", ["Basics", "CCurl", "CEpoll", "CLinux", "HTTPTypes"], path: "Network/HTTPClient"),
-        module("Database", ["Basics", "CLinux", "CSQLite"], path: "Storage/Database"),
+        module("Database", ["Basics", "CLinux", "CPQ", "CSQLite"], path: "Storage/Database"),
         module(
             "StoreProtocol", ["Basics", "Crypto", "HTTPTypes", "JSON", "Multipart", "XML"],
             path: "Storage/StoreProtocol"),

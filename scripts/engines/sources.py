@@ -127,8 +127,10 @@ def literals(file: str, source: str) -> Iterator[Literal]:
 
 @cache
 def all_literals() -> tuple[Literal, ...]:
-    """Returns the string literals of Sources, without generated files."""
-    paths = sorted(path for path in (ROOT / "Sources").rglob("*.swift") if not path.name.endswith(".pb.swift"))
+    """Returns the string literals of Sources, without generated files and the sessions of PostgreSQL, whose texts are its own."""
+    own = ROOT / "Sources/Storage/Database/PostgreSQL"
+    sources = (path for path in (ROOT / "Sources").rglob("*.swift") if own not in path.parents)
+    paths = sorted(path for path in sources if not path.name.endswith(".pb.swift"))
     return tuple(literal for path in paths for literal in literals(str(path.relative_to(ROOT)), path.read_text()))
 
 

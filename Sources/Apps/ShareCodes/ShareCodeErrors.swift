@@ -28,11 +28,13 @@ extension RPCError {
     static func shareCodes(_ failure: DatabaseError) -> RPCError {
         let error =
             switch failure {
-            case .overloaded, .closed, .locked:
+            case .overloaded, .closed, .locked, .unavailable:
                 RPCError(bare: .unavailable, "the gateway is busy: try again later", retryAfterMilliseconds: 1000)
             case .full:
                 RPCError(.shareCodeDatabaseError, "the gateway's disk is full", retryAfterMilliseconds: 30_000)
-            case .outcomeUnknown, .writerEnded, .constraint, .rolledBack, .newerSchema, .misuse, .damaged, .failed:
+            case .outcomeUnknown, .writerEnded, .constraint, .rolledBack, .newerSchema, .unsuitable, .misuse, .damaged,
+                .failed,
+                .server:
                 RPCError(.shareCodeDatabaseError, "the database operation failed")
             }
         return error.caused(by: failure)

@@ -7,6 +7,7 @@ extension Database {
     ///
     /// - Throws: ``DatabaseError``, `CancellationError`. The caller then removes the file at `path`.
     package func copy(to path: String) async throws {
+        guard isFile else { throw DatabaseError.misuse("a database on a server cannot be copied as a file") }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw DatabaseError.failed(

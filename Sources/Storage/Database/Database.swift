@@ -4,10 +4,11 @@ import FoundationEssentials
 import Glibc
 import Synchronization
 
-/// The metadata of a gateway: one SQLite file in WAL mode.
+/// The metadata of a gateway: one SQLite file in WAL mode, or a schema on a PostgreSQL server.
 ///
-/// One thread writes, in groups; reads run on the caller's thread, on read-only connections. An acknowledged write survives `kill
-/// -9` and power loss, and every read that starts after the acknowledgement sees it.
+/// One thread writes, in groups; reads run on read-only connections: SQLite's on the caller's thread, PostgreSQL's on threads that
+/// wait for the server. An acknowledged write survives `kill -9` and power loss, and every read that starts after the
+/// acknowledgement sees it.
 package final class Database: Sendable {
     /// The limits of queues and caches.
     package struct Options: Sendable {
@@ -47,9 +48,13 @@ package final class Database: Sendable {
     private let writer: Writer
     private let readers: ReaderPool
     private let background: ReadingThreads
+    /// The threads of ``read(_:)``; `nil` with SQLite, which runs it in place.
+    private let remote: ReadingThreads?
     /// `nil` for a database on a server.
     private let file: DatabaseFile?
     let isShared: Bool
+    /// Whether the database is a SQLite file.
+    var isFile: Bool { file != nil }
 
     /// Opens the file at `path`, creates it (mode 0600) if it does not exist, and applies `migrations`.
     ///
@@ -72,6 +77,28 @@ package final class Database: Sendable {
             connection: connection, queue: WriteQueue(capacity: options.waitingWrites, batch: options.batchedWrites),
             file: file, onEnd: options.onWriterEnded)
         background = ReadingThreads(name: "reads", count: options.backgroundReads)
+        remote = nil
+    }
+
+    /// Connects to a server, creates the tables if they do not exist, and applies `migrations`.
+    ///
+    /// - Parameter baseline: the statements that create the tables as of the program's version.
+    /// - Throws: ``DatabaseError``, if the server cannot be reached or does not suit.
+    package init(
+        server: PostgresServer, baseline: String, migrations: [Migration], options: Options = Options()
+    ) throws {
+        let connection = Connection(try PostgresSession(server, .writer))
+        try connection.migrate(migrations, from: baseline, on: server)
+        isShared = true
+        file = nil
+        readers = ReaderPool(
+            capacity: server.readers, limit: .init(connections: server.readers, wait: server.readerWait)
+        ) { () throws(DatabaseError) in ReadConnection(try PostgresSession(server, .reader)) }
+        let queue = WriteQueue(
+            capacity: options.waitingWrites, batch: min(options.batchedWrites, PostgresServer.batchedWrites))
+        writer = Writer(connection: connection, queue: queue, file: nil, onEnd: options.onWriterEnded)
+        background = ReadingThreads(name: "reads", count: options.backgroundReads)
+        remote = ReadingThreads(name: "server-reads", count: server.readers, isLow: false)
     }
 
     private static func open(_ path: String, _ migrations: [Migration]) throws -> sending Connection {
@@ -91,6 +118,7 @@ package final class Database: Sendable {
 
     deinit {
         background.close()
+        remote?.close()
         // Without waiting: a write may have held the last reference, in which case this is the writer's thread.
         writer.queue.close(refusing: .closed)
     }
@@ -161,11 +189,12 @@ package final class Database: Sendable {
     ///
     /// For handlers: code on a loop may wait here, and the engine chooses where `body` runs. SQLite runs it in place, without a
     /// change of threads, so it must be a read that uses an index and is limited to a page; reads that may take longer than a
-    /// millisecond use ``readInBackground(_:)``.
+    /// millisecond use ``readInBackground(_:)``. With PostgreSQL the caller's loop serves others meanwhile.
     package nonisolated(nonsending) func read<T: Sendable>(
         _ body: @Sendable (ReadConnection) throws -> T
     ) async throws -> T {
-        try readBlocking(body)
+        guard let remote else { return try readBlocking(body) }
+        return try await withTaskExecutorPreference(ReadExecutor(remote, for: .current)) { try readBlocking(body) }
     }
 
     /// The same as ``read(_:)`` for a thread that may block, such as one of the HTTP server or one that the caller started: never
@@ -246,6 +275,7 @@ package final class Database: Sendable {
     /// Refuses new work, commits waiting writes, and returns when the file is closed. Must not be called inside a write.
     package func close() {
         background.close()
+        remote?.close()
         readers.close()
         writer.stop()
     }

@@ -15,8 +15,13 @@ package enum DatabaseError: Error, Sendable, Equatable {
     case writerEnded
     /// The disk, or the page limit, is full; nothing of this write was kept.
     case full
-    /// Another process has locked the file. Transient.
+    /// Another process holds the file, or a lock on the server. Transient.
     case locked
+    /// The server cannot be reached, or it has ended the connection. Transient; nothing of this write was kept. `message` has no
+    /// password.
+    case unavailable(String)
+    /// The server, or the place on it, cannot be used as it is; the message says what to change.
+    case unsuitable(String)
     /// A constraint of the schema refused the statement. `message` names it, e.g. `UNIQUE constraint failed: sites.name`.
     case constraint(Constraint, message: String)
     /// The engine rolled the transaction back, and its closure threw another error than that of the failed statement.
@@ -27,8 +32,10 @@ package enum DatabaseError: Error, Sendable, Equatable {
     case misuse(String)
     /// The file at `path` is damaged, or is no database; with SQLite's extended result code.
     case damaged(path: String, code: Int32, message: String)
-    /// Any other failure, with SQLite's extended result code.
+    /// Any other failure of SQLite, with its extended result code.
     case failed(code: Int32, message: String)
+    /// Any other failure of PostgreSQL, with its SQLSTATE.
+    case server(state: String, message: String)
 
     /// The kind of constraint that a statement violated.
     package enum Constraint: Sendable, Equatable {
@@ -46,7 +53,9 @@ extension DatabaseError: CustomStringConvertible {
         case .outcomeUnknown: "a commit failed, and it is unknown whether it is on disk: restart to recover"
         case .writerEnded: "the database accepts no writes since a commit failed: restart to recover"
         case .full: "the disk is full"
-        case .locked: "another process uses the database file: stop it, then try again"
+        case .locked: "another process uses the database: stop it, then try again"
+        case .unavailable(let message): "the database is not available: \(message)"
+        case .unsuitable(let message): message
         case .constraint(_, let message): message
         case .rolledBack: "the transaction was already rolled back"
         case .newerSchema(let migration):
@@ -61,6 +70,7 @@ extension DatabaseError: CustomStringConvertible {
             'data-gateway restore', which keeps intact objects
             """
         case .failed(let code, let message): "database error \(code): \(message)"
+        case .server(let state, let message): "database error \(state): \(message)"
         }
     }
 }
@@ -102,6 +112,12 @@ extension DatabaseError {
     /// Whether the contents of the file are damaged.
     package var isDamage: Bool {
         if case .damaged = self { return true }
+        return false
+    }
+
+    /// Whether the transaction ended with its connection.
+    var isLoss: Bool {
+        if case .unavailable = self { return true }
         return false
     }
 

@@ -3,7 +3,13 @@
 /// A savepoint does not isolate from all errors: SQLITE_FULL, IOERR and NOMEM inside one roll back the *whole* transaction,
 /// including the rows of other writes (tested with 3.40.1). So no write gets its result before COMMIT has returned, and if the
 /// engine rolled a batch back, each of its writes is repeated alone.
+///
+/// A transaction on a server blocks the writers of other programs, so it ends after some writes or some time. If its connection is
+/// lost before it is committed, the same batch runs once more on another one.
 struct GroupCommit {
+    /// The longest time in which writes are added to a transaction on a server.
+    private static let timeLimit = Duration.milliseconds(50)
+
     /// The outcome of a commit is unknown, because an fsync failed.
     struct Uncertain: Error {
         let cause: DatabaseError
@@ -15,32 +21,57 @@ struct GroupCommit {
     /// `nil` for a database on a server.
     let reserve: DiskReserve?
 
-    /// - Parameter mayRelease: whether a single write without space releases the reserve and is repeated.
+    /// - Parameter mayRepeat: whether writes run again after the reserve was released, or the connection was lost.
     /// - Returns: whether the disk was full.
-    func commit(_ writes: [any PendingWrite], mayRelease: Bool = true) throws(Uncertain) -> Bool {
-        let batch = admitted(writes)
+    func commit(_ writes: [any PendingWrite], mayRepeat: Bool = true) throws(Uncertain) -> Bool {
+        var batch = admitted(writes)
         guard !batch.isEmpty else { return false }
+        var rest: ArraySlice<any PendingWrite> = []
         do {
             try connection.session.begin()
             if batch.count == 1 {
                 try run(batch[0], rollback: "ROLLBACK")
             } else {
-                for write in batch { try savepoint(write) }
+                let count = try runAll(batch)
+                if count < batch.count {
+                    rest = batch[count...]
+                    batch.removeLast(batch.count - count)
+                }
             }
         } catch {
-            return try retry(batch, after: error, mayRelease)
+            return try retry(batch, after: error, mayRepeat)
         }
+        let isFull = try commitTransaction(of: batch, mayRepeat)
+        return rest.isEmpty ? isFull : try commit(Array(rest)) || isFull
+    }
+
+    private func commitTransaction(of batch: [any PendingWrite], _ mayRepeat: Bool) throws(Uncertain) -> Bool {
         do {
             if connection.isInTransaction { try connection.session.commit() }
+        } catch .outcomeUnknown {
+            for write in batch { write.finish(DatabaseError.outcomeUnknown) }
+            return false
         } catch {
             if error.leavesOutcomeOpen { throw Uncertain(cause: error, unanswered: batch) }
-            return try retry(batch, after: error, mayRelease)
+            return try retry(batch, after: error, mayRepeat)
         }
         for write in batch {
             write.takeEffect()
             write.finish(nil)
         }
         return false
+    }
+
+    /// Runs writes, each under its savepoint.
+    ///
+    /// - Returns: the number of those that have run: all with SQLite, and at least one.
+    private func runAll(_ batch: [any PendingWrite]) throws(DatabaseError) -> Int {
+        let end = connection.session.file == nil ? ContinuousClock.now + Self.timeLimit : nil
+        for (index, write) in batch.enumerated() {
+            if index > 0, let end, ContinuousClock.now >= end { return index }
+            try savepoint(write)
+        }
+        return batch.count
     }
 
     /// Refuses the writes for which the disk is too full.
@@ -63,25 +94,27 @@ struct GroupCommit {
         do {
             try write.run(on: connection)
         } catch {
-            if let error = error as? DatabaseError, error.isFailedSync { throw error }
+            if let error = error as? DatabaseError, error.isFailedSync || error.isLoss { throw error }
             guard connection.isInTransaction else { throw error as? DatabaseError ?? .rolledBack }
             try connection.session.control(rollback)
         }
     }
 
-    /// Repeats each write of a transaction that was rolled back alone; a write that was alone has failed.
+    /// Repeats each write of a transaction that was rolled back alone; a write that was alone has failed. If the connection was lost,
+    /// repeats all together.
     private func retry(
-        _ batch: [any PendingWrite], after error: DatabaseError, _ mayRelease: Bool
+        _ batch: [any PendingWrite], after error: DatabaseError, _ mayRepeat: Bool
     ) throws(Uncertain) -> Bool {
         // Also before a COMMIT: a large transaction writes to the log before its end.
         if error.isFailedSync { throw Uncertain(cause: error, unanswered: batch) }
         // If this fails, the next BEGIN fails, too, and reports it.
         if connection.isInTransaction { _ = try? connection.session.control("ROLLBACK") }
-        // Another process has locked the file: each write would wait for it again, one after the other.
-        if batch.count == 1 || error == .locked {
+        if error.isLoss, mayRepeat { return try commit(batch, mayRepeat: false) }
+        // Another process has locked the file, or the server is away: each write would wait again, one after the other.
+        if batch.count == 1 || error == .locked || error.isLoss {
             // Only once: if a quota is the limit, the disk has space, and the reserve is set aside again at once.
-            if error == .full, mayRelease, reserve?.release() == true {
-                _ = try commit(batch, mayRelease: false)
+            if error == .full, mayRepeat, reserve?.release() == true {
+                _ = try commit(batch, mayRepeat: false)
                 return true
             }
             for write in batch { write.finish(error) }

@@ -5,12 +5,15 @@ package struct Migration: Sendable {
     package let name: String
     /// The statements, separated by semicolons.
     package let sql: String
+    /// The statements for PostgreSQL; `nil` if each baseline has their result.
+    package let postgres: String?
     /// Whether a file that lacks the step stays without it; a file that has it is accepted.
     package private(set) var isDormant = false
 
-    package init(name: String, sql: String) {
+    package init(name: String, sql: String, postgres: String? = nil) {
         self.name = name
         self.sql = sql
+        self.postgres = postgres
     }
 
     /// The same step for a file whose owner does not use it now.
@@ -22,7 +25,7 @@ package struct Migration: Sendable {
 }
 
 extension Connection {
-    /// Applies the migrations that the file does not have, in order.
+    /// Applies the migrations that a SQLite file does not have, in order.
     ///
     /// - Throws: `newerSchema` if the file has one that is not among them; nothing is changed then.
     func migrate(_ migrations: [Migration]) throws {
@@ -31,14 +34,18 @@ extension Connection {
             try execute("BEGIN IMMEDIATE")
             do {
                 try session.executeScript(migration.sql)
-                try execute(
-                    "INSERT INTO migrations (name, number) SELECT $1, count(*) + 1 FROM migrations", migration.name)
+                try record(migration.name)
                 try execute("COMMIT")
             } catch {
                 if isInTransaction { try execute("ROLLBACK") }
                 throw error
             }
         }
+    }
+
+    /// Records that the database has a migration.
+    func record(_ migration: String) throws(DatabaseError) {
+        try execute("INSERT INTO migrations (name, number) SELECT $1, count(*) + 1 FROM migrations", migration)
     }
 }
 

@@ -1,14 +1,33 @@
 import Basics
+import Dispatch
 import Synchronization
 
 /// The unused read-only connections.
 ///
-/// A read takes the one that was returned last, whose pages and statements are cached, and opens another if all are in use: no read
-/// waits for another read.
+/// A read takes the one that was returned last, whose pages and statements are cached, and opens another if all are in use. With
+/// SQLite no read waits for another read; a server has a limited number of connections.
 final class ReaderPool: Sendable {
     /// `@unchecked Sendable`: only the pool refers to a parked connection, and one thread at a time gets it.
     private struct Parked: @unchecked Sendable {  // a parked connection is the pool's alone
         let connection: ReadConnection
+    }
+
+    /// The number of reads at once, and how long a further one waits.
+    struct Limit: Sendable {
+        private let free = DispatchSemaphore(value: 0)
+        private let wait: Duration
+
+        init(connections: Int, wait: Duration) {
+            self.wait = wait
+            for _ in 0..<connections { free.signal() }
+        }
+
+        fileprivate func enter() throws(DatabaseError) {
+            let end = DispatchTime.now() + .nanoseconds(Int(wait.nanoseconds))
+            guard free.wait(timeout: end) == .success else { throw .overloaded }
+        }
+
+        fileprivate func leave() { free.signal() }
     }
 
     private struct State {
@@ -26,13 +45,19 @@ final class ReaderPool: Sendable {
 
     private let state = Lock(State())
     private let capacity: Int
+    private let limit: Limit?
     private let open: @Sendable () throws(DatabaseError) -> sending ReadConnection
 
     /// - Parameters:
     ///   - capacity: the number of unused connections that are kept open.
+    ///   - limit: the limit of connections in use; `nil` = none.
     ///   - open: opens another one.
-    init(capacity: Int, open: @escaping @Sendable () throws(DatabaseError) -> sending ReadConnection) {
+    init(
+        capacity: Int, limit: Limit? = nil,
+        open: @escaping @Sendable () throws(DatabaseError) -> sending ReadConnection
+    ) {
         self.capacity = capacity
+        self.limit = limit
         self.open = open
     }
 
@@ -44,6 +69,8 @@ final class ReaderPool: Sendable {
     }
 
     func withConnection<T>(_ body: (ReadConnection) throws -> T) throws -> T {
+        try limit?.enter()
+        defer { limit?.leave() }
         let (parked, mark) = try begin()
         defer { state.withLock { $0.end(mark) } }
         let reader = try parked ?? Parked(connection: open())

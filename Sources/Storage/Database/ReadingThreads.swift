@@ -2,10 +2,9 @@ import Basics
 import Dispatch
 import Synchronization
 
-/// Threads for reads that may take longer than a millisecond, with lower priority than the event loops. Owners take turns: the next
-/// read is that of the organization whose reads took the least time, and of its owner for whom they took the least.
+/// Threads for reads that may take longer than a millisecond, or that wait for a server. Owners take turns: the next read is that of the organization whose reads took the least time, and of its owner for whom they took the least.
 final class ReadingThreads: Sendable {
-    /// The niceness of the threads; see ``ThreadPriority``.
+    /// The niceness of threads for long reads; see ``ThreadPriority``.
     private static let niceness: Int32 = 10
 
     /// A read, and how it ends if it is refused.
@@ -19,6 +18,12 @@ final class ReadingThreads: Sendable {
         ) {
             run = { end(Result(catching: body)) }
             refuse = { end(.failure(DatabaseError.closed)) }
+        }
+
+        /// A part of a task, which runs in any case: what it reads then is refused by the closed database.
+        init(job: @escaping @Sendable () -> Void) {
+            run = job
+            refuse = job
         }
     }
 
@@ -61,12 +66,16 @@ final class ReadingThreads: Sendable {
     /// - Parameters:
     ///   - name: the threads' name.
     ///   - count: the number of threads, and so of reads at once; 0 = none, for tests that call ``runNext()``.
-    init(name: String, count: Int, now: @escaping @Sendable () -> UInt64 = { DispatchTime.now().uptimeNanoseconds }) {
+    ///   - isLow: whether the threads have a lower priority than the event loops.
+    init(
+        name: String, count: Int, isLow: Bool = true,
+        now: @escaping @Sendable () -> UInt64 = { DispatchTime.now().uptimeNanoseconds }
+    ) {
         self.count = count
         self.now = now
         for _ in 0..<count {
             Worker.thread(name).post { [self] in
-                ThreadPriority.lower(to: Self.niceness)
+                if isLow { ThreadPriority.lower(to: Self.niceness) }
                 while runNext() {}
             }
         }
@@ -158,6 +167,22 @@ final class ReadingThreads: Sendable {
         }
         guard !wasClosed else { return }
         for _ in 0..<count { wake.signal() }
+    }
+}
+
+/// Runs tasks of an owner on the threads for reads.
+final class ReadExecutor: TaskExecutor {
+    private let threads: ReadingThreads
+    private let owner: WorkOwner?
+
+    init(_ threads: ReadingThreads, for owner: WorkOwner?) {
+        self.threads = threads
+        self.owner = owner
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        threads.add(.init(job: { job.runSynchronously(on: self.asUnownedTaskExecutor()) }), for: owner)
     }
 }
 

@@ -10,6 +10,11 @@ static inline const char *cpq_message(const PGresult *result) {
     return PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
 }
 
+/* The function of the server that reports the error, whose name is not translated. */
+static inline const char *cpq_function(const PGresult *result) {
+    return PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
+}
+
 static inline int cpq_is_warning(const PGresult *notice) {
     const char *severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
     return severity && !strcmp(severity, "WARNING");

@@ -58,7 +58,7 @@ package enum StorageOutage: Sendable {
         case StorageFailure.full, DatabaseError.full: self = .full
         case StorageFailure.unreadable, StorageFailure.engine, StorageFailure.other, DatabaseError.overloaded,
             DatabaseError.locked,
-            DatabaseError.closed, DatabaseError.writerEnded, DatabaseError.outcomeUnknown:
+            DatabaseError.unavailable, DatabaseError.closed, DatabaseError.writerEnded, DatabaseError.outcomeUnknown:
             self = .unavailable
         default: return nil
         }

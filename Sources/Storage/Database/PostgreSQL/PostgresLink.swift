@@ -1,0 +1,133 @@
+import CPQ
+import Glibc
+
+/// A connection of libpq. No call waits longer than its deadline; after that, and after an error of the network or one with which
+/// the server ends the connection, the link is lost and is not used again.
+final class PostgresLink {
+    private let connection: OpaquePointer
+    private let password: String
+    /// The number of warnings that the server has sent.
+    private let warnings: UnsafeMutablePointer<Int>
+    private(set) var isLost = false
+
+    init(to server: PostgresServer) throws(DatabaseError) {
+        let parameters = try server.parameters()
+        password = parameters["password"] ?? ""
+        let deadline = ContinuousClock.now + server.connectTimeout
+        let names = Array(parameters.keys)
+        let started = Self.withTexts(names) { names in
+            Self.withTexts(Array(parameters.values)) { PQconnectStartParams(names, $0, 0) }
+        }
+        guard let started else { throw .unavailable("out of memory") }
+        connection = started
+        warnings = .allocate(capacity: 1)
+        warnings.initialize(to: 0)
+        PQsetNoticeReceiver(
+            connection,
+            { warnings, notice in
+                if cpq_is_warning(notice) != 0 { warnings?.assumingMemoryBound(to: Int.self).pointee += 1 }
+            }, warnings)
+        try connect(until: deadline)
+        PQsetnonblocking(connection, 1)
+    }
+
+    deinit {
+        PQfinish(connection)
+        warnings.deallocate()
+    }
+
+    /// Runs `body` with an array of C strings that ends with NULL.
+    private static func withTexts<T>(
+        _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> T
+    ) -> T {
+        let copies = texts.map { strdup($0) }
+        defer { for copy in copies { free(copy) } }
+        return (copies.map { UnsafePointer($0) } + [nil]).withUnsafeBufferPointer { body($0.baseAddress) }
+    }
+
+    private func connect(until deadline: ContinuousClock.Instant) throws(DatabaseError) {
+        var next = PGRES_POLLING_WRITING
+        while next != PGRES_POLLING_OK {
+            guard next != PGRES_POLLING_FAILED else { throw lost() }
+            try wait(for: next == PGRES_POLLING_READING ? POLLIN : POLLOUT, until: deadline)
+            next = PQconnectPoll(connection)
+        }
+    }
+
+    var transactionStatus: PGTransactionStatusType { PQtransactionStatus(connection) }
+
+    var backend: Int32 { PQbackendPID(connection) }
+
+    var serverVersion: Int32 { PQserverVersion(connection) }
+
+    var serverEncoding: String { PQparameterStatus(connection, "server_encoding").map { String(cString: $0) } ?? "" }
+
+    var warningCount: Int { warnings.pointee }
+
+    /// Sends something to the server, and returns the last of its results, or the first that is an error.
+    ///
+    /// - Parameter send: one of the functions PQsend….
+    /// - Throws: ``DatabaseError/unavailable(_:)``; the link is lost then.
+    func run(atMost limit: Duration, _ send: (OpaquePointer) -> Int32) throws(DatabaseError) -> PostgresResult {
+        guard !isLost else { throw .unavailable("the connection is closed") }
+        let deadline = ContinuousClock.now + limit
+        guard send(connection) == 1 else { throw lost() }
+        while true {
+            let state = PQflush(connection)
+            guard state >= 0 else { throw lost() }
+            if state == 0 { break }
+            // The server may stop reading until its own answers are read.
+            try wait(for: POLLIN | POLLOUT, until: deadline)
+            guard PQconsumeInput(connection) == 1 else { throw lost() }
+        }
+        return try results(until: deadline)
+    }
+
+    private func results(until deadline: ContinuousClock.Instant) throws(DatabaseError) -> PostgresResult {
+        var latest: PostgresResult?
+        while true {
+            while PQisBusy(connection) != 0 {
+                try wait(for: POLLIN, until: deadline)
+                // An error is found again with the next result.
+                PQconsumeInput(connection)
+            }
+            guard let handle = PQgetResult(connection) else { break }
+            let result = PostgresResult(handle)
+            if latest?.state == nil { latest = result }
+        }
+        if PQstatus(connection) == CONNECTION_BAD || latest?.endsConnection == true {
+            throw lost(latest)
+        }
+        guard let latest else { throw lost() }
+        return latest
+    }
+
+    private func wait(for events: Int32, until deadline: ContinuousClock.Instant) throws(DatabaseError) {
+        while true {
+            let left = (deadline - .now).wholeMilliseconds
+            guard left >= 0 else { throw lost(reason: "the server does not answer in time") }
+            var descriptor = pollfd(fd: PQsocket(connection), events: Int16(events), revents: 0)
+            guard descriptor.fd >= 0 else { throw lost() }
+            let count = poll(&descriptor, 1, Int32(clamping: left + 1))
+            if count > 0 { return }
+            if count < 0 && errno != EINTR { throw lost(reason: "poll: \(String(cString: strerror(errno)))") }
+        }
+    }
+
+    /// Gives the link up.
+    func abandon() {
+        isLost = true
+    }
+
+    private func lost(_ result: PostgresResult? = nil, reason: String? = nil) -> DatabaseError {
+        isLost = true
+        let message = reason ?? result?.message ?? String(cString: PQerrorMessage(connection))
+        return .unavailable(redacted(message))
+    }
+
+    /// Returns a message without the password, on one line.
+    private func redacted(_ message: String) -> String {
+        let shown = password.isEmpty ? message : message.replacing(password, with: "***")
+        return shown.split(separator: "\n").joined(separator: " ")
+    }
+}

@@ -1,0 +1,260 @@
+import CPQ
+import Glibc
+
+/// A connection to a PostgreSQL server, which is opened again after it was lost, before the next transaction.
+///
+/// Each statement runs whole: its rows are in the program before the first one is read.
+final class PostgresSession: DatabaseSession {
+    enum Role {
+        /// Its transactions run one after the other, also those of several programs: each takes the writer's lock first.
+        case writer
+        /// Its transactions read one snapshot.
+        case reader
+    }
+
+    /// The pause between two attempts to connect, in microseconds.
+    private static let retryPause: UInt32 = 100_000
+
+    let server: PostgresServer
+    private let role: Role
+    private var link: PostgresLink
+    /// The server process that has the link; see ``identify``.
+    private var process = ""
+    /// The names of the prepared statements by their texts.
+    private var names: [String: String] = [:]
+    private var nameCount = 0
+    /// Whether the server has statements that are not in `names` any more.
+    private var hasExpiredStatements = false
+    /// The server's number of the writer's transaction, and the process that runs it.
+    private var transaction: (number: String, process: String)?
+    /// The time since when the server cannot be reached; `nil` = it can.
+    private var lostAt: ContinuousClock.Instant?
+
+    /// - Throws: ``DatabaseError/unavailable(_:)``, ``DatabaseError/unsuitable(_:)``.
+    init(_ server: PostgresServer, _ role: Role) throws(DatabaseError) {
+        self.server = server
+        self.role = role
+        link = try PostgresLink(to: server)
+        super.init()
+        try configure()
+    }
+
+    override var isInTransaction: Bool {
+        !link.isLost && [PQTRANS_INTRANS, PQTRANS_INERROR, PQTRANS_ACTIVE].contains(link.transactionStatus)
+    }
+
+    override func executeScript(_ sql: String) throws(DatabaseError) {
+        try run(sql, atMost: .seconds(600))
+    }
+
+    override func control(_ sql: String) throws(DatabaseError) {
+        try run(sql)
+    }
+
+    // MARK: Statements
+
+    override func prepare(_ sql: String) throws(DatabaseError) -> Statement {
+        if let name = names[sql] { return PostgresStatement(sql, name: name, on: self) }
+        nameCount += 1
+        let name = "s\(nameCount)"
+        try checked(try link.run(atMost: statementLimit) { PQsendPrepare($0, name, sql, 0, nil) }, sql)
+        names[sql] = name
+        return PostgresStatement(sql, name: name, on: self)
+    }
+
+    override func dropStatements() throws(DatabaseError) {
+        try super.dropStatements()
+        names.removeAll(keepingCapacity: true)
+        try run("DEALLOCATE ALL")
+    }
+
+    /// Runs a prepared statement.
+    ///
+    /// - Parameters:
+    ///   - sql: its text, for errors.
+    ///   - send: sends its name and its arguments.
+    func execute(_ sql: String, _ send: (OpaquePointer) -> Int32) throws(DatabaseError) -> PostgresResult {
+        try checked(try link.run(atMost: statementLimit, send), sql)
+    }
+
+    /// Runs a text without parameters, which may have several statements.
+    ///
+    /// - Returns: the result of the last one.
+    @discardableResult
+    private func run(_ sql: String, atMost limit: Duration? = nil) throws(DatabaseError) -> PostgresResult {
+        try checked(try link.run(atMost: limit ?? statementLimit) { PQsendQuery($0, sql) }, sql)
+    }
+
+    private var statementLimit: Duration {
+        (role == .writer ? server.writeTimeout : server.readTimeout) + server.networkTimeout
+    }
+
+    @discardableResult
+    private func checked(_ result: PostgresResult, _ sql: String) throws(DatabaseError) -> PostgresResult {
+        guard let state = result.state else { return result }
+        switch (state, role) {
+        case ("25006", .reader):
+            throw .misuse("a read connection cannot run a statement that writes: \(sql)")
+        case ("25006", .writer):
+            // A server that was the primary, and is a standby now.
+            link.abandon()
+            throw .unavailable("the server accepts no writes")
+        case _ where result.isOfExpiredStatement:
+            // The transaction has to run again.
+            forgetStatements()
+            hasExpiredStatements = true
+            throw .unavailable("a statement has to be prepared again")
+        default:
+            throw DatabaseError(state: state, message: result.message)
+        }
+    }
+
+    private func forgetStatements() {
+        releaseStatements()
+        names.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Connecting
+
+    private func connect() throws(DatabaseError) {
+        forgetStatements()
+        hasExpiredStatements = false
+        link = try PostgresLink(to: server)
+        try configure()
+    }
+
+    /// Connects again; the writer tries it for a while.
+    private func reconnect() throws(DatabaseError) {
+        let since = lostAt ?? .now
+        lostAt = since
+        while true {
+            do {
+                try connect()
+                lostAt = nil
+                return
+            } catch {
+                guard case .unavailable = error, role == .writer, ContinuousClock.now - since < server.reconnectTimeout
+                else { throw error }
+            }
+            usleep(Self.retryPause)
+        }
+    }
+
+    private func configure() throws(DatabaseError) {
+        guard link.serverVersion >= 150_000 else {
+            throw .unsuitable("the server is older than PostgreSQL 15: upgrade it")
+        }
+        guard link.serverEncoding == "UTF8" else {
+            throw .unsuitable("the database has the encoding \(link.serverEncoding): create it with ENCODING 'UTF8'")
+        }
+        // The writer's wait for its lock is a statement, too; afterwards its transaction has the shorter limit.
+        let statementTimeout = role == .writer ? server.lockTimeout + server.writeTimeout : server.readTimeout
+        let settings = [
+            "search_path": server.quotedSchema,
+            "statement_timeout": "\(statementTimeout.wholeMilliseconds)",
+            "lock_timeout": "\(server.lockTimeout.wholeMilliseconds)",
+            "idle_in_transaction_session_timeout": "\(server.idleTimeout.wholeMilliseconds)",
+            "jit": "off",
+        ]
+        let commands = settings.map { "SET \($0.key) = \($0.value)" } + [Self.identify]
+        let result = try run(commands.joined(separator: "; "))
+        guard result.rowCount == 1 else { throw .unsuitable("the server does not identify itself") }
+        guard result.int64(0, 0) == Int64(link.backend) else {
+            throw .unsuitable("a connection pooler is in front of the database: connect to the server itself")
+        }
+        process = result.text(0, 1)
+    }
+
+    /// Returns the process of the session, and a text that changes whenever the server's processes start, also after a crash:
+    /// from then on, the numbers of transactions that were not written are used again.
+    private static let identify = """
+        SELECT pg_backend_pid(), pg_postmaster_start_time()::text || ' ' || \
+        coalesce((SELECT stats_reset::text FROM pg_stat_bgwriter), '')
+        """
+
+    // MARK: Transactions
+
+    override func begin() throws(DatabaseError) {
+        var isNew = false
+        if link.isLost {
+            try reconnect()
+            isNew = true
+        }
+        do {
+            try start()
+        } catch {
+            // The connection was lost while nobody used it.
+            guard link.isLost, !isNew else { throw error }
+            try reconnect()
+            try start()
+        }
+    }
+
+    private func start() throws(DatabaseError) {
+        if hasExpiredStatements {
+            try run("DEALLOCATE ALL")
+            hasExpiredStatements = false
+        }
+        guard role == .writer else {
+            try run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            return
+        }
+        // One message, and so one round trip. Each statement sees what is committed at its time, which is after the lock.
+        let number = try run(
+            """
+            \(lock); SET LOCAL statement_timeout = \(server.writeTimeout.wholeMilliseconds); \
+            SELECT pg_current_xact_id()::text
+            """, atMost: server.lockTimeout + server.networkTimeout
+        ).text(0, 0)
+        transaction = (number, process)
+    }
+
+    /// Begins a transaction that waits for the end of all other writers' transactions.
+    private var lock: String {
+        "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(\(server.lockKey), 0)"
+    }
+
+    /// - Throws: also ``DatabaseError/unavailable(_:)`` if the connection was lost and nothing is committed.
+    override func commit() throws(DatabaseError) {
+        let warnings = link.warningCount
+        do throws(DatabaseError) {
+            let result = try run("COMMIT", atMost: server.commitTimeout + server.networkTimeout)
+            // The COMMIT of a transaction with a failed statement is a ROLLBACK, and no error.
+            guard result.command == "COMMIT" else { throw .rolledBack }
+        } catch {
+            guard role == .writer, link.isLost else { throw error }
+            return try ask()
+        }
+        // The wait for a standby was cancelled.
+        if role == .writer, link.warningCount > warnings { try ask() }
+    }
+
+    /// Asks the server whether the latest transaction is committed, after the connection was lost before the answer.
+    private func ask() throws(DatabaseError) {
+        guard let transaction else { throw .outcomeUnknown }
+        let outcome: String
+        do {
+            if link.isLost { try reconnect() }
+            guard process == transaction.process else { throw DatabaseError.outcomeUnknown }
+            // The transaction has ended once its lock is free. Its rows may be visible although no standby has them; the COMMIT of
+            // this transaction, which writes to the log after them, waits for the standby again.
+            outcome = try run(
+                """
+                \(lock); SELECT pg_xact_status('\(transaction.number)'::xid8), \
+                pg_logical_emit_message(true, 'data-gateway', '')
+                """, atMost: server.lockTimeout + server.networkTimeout
+            ).text(0, 0)
+            let warnings = link.warningCount
+            try run("COMMIT", atMost: server.commitTimeout + server.networkTimeout)
+            guard link.warningCount == warnings else { throw DatabaseError.outcomeUnknown }
+        } catch {
+            if isInTransaction { _ = try? run("ROLLBACK") }
+            throw .outcomeUnknown
+        }
+        switch outcome {
+        case "committed": return
+        case "aborted": throw .unavailable("the connection was lost before the transaction was committed")
+        default: throw .outcomeUnknown
+        }
+    }
+}
