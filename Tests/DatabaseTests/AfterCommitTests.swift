@@ -66,7 +66,7 @@ import Testing
         #expect(lines.all == ["body", "body", "effect"])
     }
 
-    @Test func unknownOutcomeHasNoEffects() throws {
+    @Test(.onSQLite) func unknownOutcomeHasNoEffects() throws {
         let lines = Lines()
         let log = scratch.path + "/test.db-wal"
         try database.writeBlocking { _ = try $0.execute("INSERT INTO notes (body) VALUES ('before')") }

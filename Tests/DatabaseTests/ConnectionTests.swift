@@ -6,23 +6,29 @@ import Testing
 @testable import Database
 
 @Suite(.timeLimited) struct ConnectionTests {
+    private static let table = DatabaseEngine.choose(
+        sqlite: "CREATE TABLE t (a INTEGER, b TEXT, c BLOB, d INTEGER)",
+        postgres: "CREATE TABLE t (a BIGINT, b TEXT, c BYTEA, d BIGINT)")
+
     let scratch: Scratch
     let connection: Connection
 
     init() throws {
         scratch = try Scratch()
-        connection = Connection(try SQLiteSession(path: scratch.path + "/test.db", mode: .writer))
-        try connection.execute("CREATE TABLE t (a INTEGER, b TEXT, c BLOB, d INTEGER)")
+        connection = try scratch.connection()
+        try connection.execute(Self.table)
     }
 
     @Test func everyKindOfValueComesBackAsItWent() throws {
         let insert = "INSERT INTO t VALUES ($1, $2, $3, $4)"
-        try connection.execute(insert, Int64.min, "naïve\0text", [0, 255] as [UInt8], true)
+        // PostgreSQL has no text with U+0000.
+        let text = DatabaseEngine.choose(sqlite: "naïve\0text", postgres: "naïve text")
+        try connection.execute(insert, Int64.min, text, [0, 255] as [UInt8], true)
         try connection.execute(insert, nil, "", [UInt8](), false)
-        let rows = try connection.query("SELECT a, b, c, d FROM t ORDER BY rowid") { row in
+        let rows = try connection.query("SELECT a, b, c, d FROM t ORDER BY d DESC") { row in
             (row.optionalInt64(0), row.optionalText(1), row.isNull(2) ? nil : row.blob(2), row.bool(3))
         }
-        #expect(rows[0] == (Int64.min, "naïve\0text", [0, 255], true))
+        #expect(rows[0] == (Int64.min, text, [0, 255], true))
         #expect(rows[1] == (nil, "", [], false))
     }
 
@@ -52,7 +58,7 @@ import Testing
     func aNameThatIsNotOneColumnTraps(_ sql: String) async {
         await #expect(processExitsWith: .failure) { [sql] in
             let scratch = try Scratch()
-            let connection = Connection(try SQLiteSession(path: scratch.path + "/test.db", mode: .writer))
+            let connection = try scratch.connection()
             try connection.execute("CREATE TABLE t (a INTEGER, b TEXT, d INTEGER)")
             try connection.execute("INSERT INTO t VALUES (1, '', 2)")
             _ = try connection.first(sql) { $0.text("b") }
@@ -60,7 +66,7 @@ import Testing
     }
 
     /// SQLite before 3.43 has no such function.
-    @Test func octetLengthCountsTheBytesOfEveryKindOfValue() throws {
+    @Test(.onSQLite) func octetLengthCountsTheBytesOfEveryKindOfValue() throws {
         let reader = ReadConnection(try SQLiteSession(path: scratch.path + "/test.db", mode: .reader))
         for connection in [connection, reader] {
             for (value, expected) in [("naïve\0text", 11), ("", 0), ([0, 255] as [UInt8], 2), (-10, 3)]
@@ -73,7 +79,9 @@ import Testing
     }
 
     @Test func parametersAreBoundByTheirNumber() throws {
-        let values = try connection.first("SELECT $2, $1, $2", "one", "two") { ($0.text(0), $0.text(1), $0.text(2)) }
+        let values = try connection.first(
+            "SELECT CAST($2 AS TEXT), CAST($1 AS TEXT), CAST($2 AS TEXT)", "one", "two"
+        ) { ($0.text(0), $0.text(1), $0.text(2)) }
         #expect(try #require(values) == ("two", "one", "two"))
     }
 
@@ -91,7 +99,7 @@ import Testing
         #expect(pairs == [[11, 12], [21, 22]])
     }
 
-    @Test func memoryIsNotCountedUnderALock() throws {
+    @Test(.onSQLite) func memoryIsNotCountedUnderALock() throws {
         try connection.execute("INSERT INTO t (a) VALUES (1)")
         #expect(sqlite3_memory_used() == 0)
     }
@@ -100,16 +108,21 @@ import Testing
         try connection.execute("CREATE UNIQUE INDEX u ON t (a)")
         let insert = "INSERT INTO t (a) VALUES ($1)"
         try connection.execute(insert, 1)
-        #expect(throws: DatabaseError.constraint(.unique, message: "UNIQUE constraint failed: t.a")) {
+        let message = DatabaseEngine.choose(
+            sqlite: "UNIQUE constraint failed: t.a",
+            postgres: "duplicate key value violates unique constraint \"u\"")
+        #expect(throws: DatabaseError.constraint(.unique, message: message)) {
             try connection.execute(insert, 1)
         }
         #expect(try connection.execute(insert, 2) == 1)
     }
 
-    @Test(arguments: [
-        "INSERT INTO t (a) VALUES (1) RETURNING a", "UPDATE t SET a = 2 RETURNING a", "DELETE FROM t RETURNING a",
-        "CREATE TABLE u (a INTEGER)",
-    ])
+    @Test(
+        .onSQLite,
+        arguments: [
+            "INSERT INTO t (a) VALUES (1) RETURNING a", "UPDATE t SET a = 2 RETURNING a", "DELETE FROM t RETURNING a",
+            "CREATE TABLE u (a INTEGER)",
+        ])
     func readConnectionRefusesStatementsThatWrite(_ sql: String) throws {
         try connection.execute("INSERT INTO t (a) VALUES (7)")
         // The immutable mode does not read the log.

@@ -14,7 +14,7 @@ private final class Progress: Sendable {
 }
 
 /// Copies of a database that is being written.
-@Suite(.timeLimited) struct CopyTests {
+@Suite(.timeLimited, .onSQLite) struct CopyTests {
     let scratch: Scratch
 
     init() throws {

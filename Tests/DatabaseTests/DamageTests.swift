@@ -5,7 +5,7 @@ import Testing
 @testable import Database
 
 /// A file that is damaged, or is no database: the error names it, and says what to do.
-@Suite(.timeLimited) struct DamageTests {
+@Suite(.timeLimited, .onSQLite) struct DamageTests {
     private let scratch: Scratch
     private var path: String { scratch.path + "/test.db" }
 

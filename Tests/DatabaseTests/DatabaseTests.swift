@@ -34,7 +34,7 @@ import Testing
         #expect(try scratch.database().notes() == ["kept"])
     }
 
-    @Test func everyCommitIsSynced() throws {
+    @Test(.onSQLite) func everyCommitIsSynced() throws {
         let database = try scratch.database()
         let settings = try database.writeBlocking { connection in
             try ["synchronous", "journal_mode", "foreign_keys", "wal_autocheckpoint"].map { name in
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func logBeginsAnewAlthoughReadersNeverAllStop() throws {
+    @Test(.onSQLite) func logBeginsAnewAlthoughReadersNeverAllStop() throws {
         var options = Database.Options()
         options.checkpointPages = 50
         let database = try scratch.database(options: options)
@@ -169,7 +169,7 @@ import Testing
         #expect(try scratch.database().notes() == ["last"])
     }
 
-    @Test func theLogIsCheckpointedAsItGrows() throws {
+    @Test(.onSQLite) func theLogIsCheckpointedAsItGrows() throws {
         var options = Database.Options()
         options.checkpointPages = 10
         let database = try scratch.database(options: options)
@@ -182,7 +182,7 @@ import Testing
         #expect(try #require(log) < 50 * 3 * 4096)
     }
 
-    @Test func theFileIsTheOwnersOnly() throws {
+    @Test(.onSQLite) func theFileIsTheOwnersOnly() throws {
         let database = try scratch.database()
         _ = try database.notes()
         for name in ["test.db", "test.db-wal"] {

@@ -8,7 +8,7 @@ import Testing
 @testable import Database
 
 /// The behavior when the disk of the write-ahead log fails: its descriptors are replaced by failing ones.
-@Suite(.timeLimited) struct DiskFaultTests {
+@Suite(.timeLimited, .onSQLite) struct DiskFaultTests {
     let scratch: Scratch
     let database: Database
     let ended: Ended
@@ -91,7 +91,7 @@ import Testing
 }
 
 /// Contention with another process, and transactions that cannot be ended.
-@Suite(.timeLimited) struct ContentionTests {
+@Suite(.timeLimited, .onSQLite) struct ContentionTests {
     @Test func everyWriteOfABatchIsRefusedAtOnceWhileAnotherProcessHoldsTheFile() throws {
         let scratch = try Scratch()
         let database = try scratch.database()

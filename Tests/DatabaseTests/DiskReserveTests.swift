@@ -16,7 +16,7 @@ final class Changes: Sendable {
 }
 
 /// The reserve file, and the writes that are accepted while it is released. Acceptance tests cover real full disks.
-@Suite(.timeLimited) struct DiskReserveTests {
+@Suite(.timeLimited, .onSQLite) struct DiskReserveTests {
     let scratch: Scratch
     let changes = Changes()
 

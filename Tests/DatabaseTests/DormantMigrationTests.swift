@@ -13,7 +13,7 @@ import Testing
     }
 
     private func columns(of table: String, in database: Database) throws -> [String] {
-        try database.readBlocking { try $0.query("SELECT name FROM pragma_table_info('\(table)')") { $0.text(0) } }
+        try database.readBlocking { try $0.columns(of: table) }
     }
 
     @Test func dormantMigrationMakesNoTable() throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import Database
 
 /// Connections outside of the database's pool that read for long, as programs of operators do.
-@Suite(.timeLimited) struct ForeignReaderTests {
+@Suite(.timeLimited, .onSQLite) struct ForeignReaderTests {
     let scratch: Scratch
     let changes: AsyncStream<LogChange>
     let changed: AsyncStream<LogChange>.Continuation
@@ -27,7 +27,8 @@ import Testing
     private func write(_ count: Int, to database: Database) async throws {
         for index in 0..<count {
             try await database.write { connection in
-                _ = try connection.execute("INSERT INTO notes (body) VALUES ($1)", "\(index) \(connection.session.file?.loggedPages ?? 0)")
+                _ = try connection.execute(
+                    "INSERT INTO notes (body) VALUES ($1)", "\(index) \(connection.session.file?.loggedPages ?? 0)")
             }
         }
     }

@@ -68,7 +68,7 @@ import Testing
     }
 
     /// The third row fails when the engine computes it.
-    @Test func noRowBehindThePageIsRead() throws {
+    @Test(.onSQLite) func noRowBehindThePageIsRead() throws {
         let statement = "SELECT value, CASE value WHEN 3 THEN abs(-9223372036854775808) END AS failing FROM numbers"
         let numbers = "WITH RECURSIVE numbers (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM numbers LIMIT 5)"
         try database.readBlocking { connection in
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func numbersAreNoTexts() throws {
+    @Test(.onSQLite) func numbersAreNoTexts() throws {
         try database.readBlocking { connection in
             let sizes = try connection.query("SELECT 9223372036854775807 AS a, NULL AS b, 'äb' AS c, x'00' AS d") {
                 $0.byteCount

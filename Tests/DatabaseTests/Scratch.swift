@@ -1,15 +1,24 @@
 import Basics
 import Dispatch
+import Foundation
 import Synchronization
 import TestSupport
 
 @testable import Database
 
-/// A directory that is removed with the last reference to it.
+/// The place of a database: a directory that is removed with the last reference to it, or a schema of its own.
 final class Scratch: Sendable {
     private let folder: TestFolder
+    private let schema = "test_" + UUID().uuidString
 
     var path: String { folder.path }
+
+    /// The place on the server of `DATABASE_URL`.
+    var server: PostgresServer {
+        var server = PostgresServer(url: DatabaseEngine.url, schema: schema)
+        server.readers = 4
+        return server
+    }
 
     init() throws {
         folder = try TestFolder()
@@ -18,7 +27,40 @@ final class Scratch: Sendable {
     func database(
         _ migrations: [Migration] = [.notes], options: Database.Options = Database.Options()
     ) throws -> Database {
-        try Database(path: path + "/test.db", migrations: migrations, options: options)
+        guard DatabaseEngine.current == .postgres else {
+            return try Database(path: path + "/test.db", migrations: migrations, options: options)
+        }
+        return try database(migrations, on: server, options: options)
+    }
+
+    /// Opens the database on PostgreSQL.
+    func database(
+        _ migrations: [Migration] = [.notes], on server: PostgresServer, options: Database.Options = Database.Options()
+    ) throws -> Database {
+        let translated = migrations.map { migration in
+            let sql = DatabaseEngine.translated(migration.sql)
+            let translated = Migration(name: migration.name, sql: migration.sql, postgres: sql)
+            return migration.isDormant ? translated.dormant : translated
+        }
+        return try Database(
+            server: server, baseline: "", migrations: translated, options: options)
+    }
+
+    /// Opens a connection that writes.
+    func connection() throws -> Connection {
+        guard DatabaseEngine.current == .postgres else {
+            return Connection(try SQLiteSession(path: path + "/test.db", mode: .writer))
+        }
+        let session = try PostgresSession(server, .writer)
+        try session.executeScript("CREATE SCHEMA IF NOT EXISTS \(server.quotedSchema)")
+        return Connection(session)
+    }
+
+    /// Opens a connection that reads.
+    func reader() throws -> ReadConnection {
+        DatabaseEngine.current == .postgres
+            ? ReadConnection(try PostgresSession(server, .reader))
+            : ReadConnection(try SQLiteSession(path: path + "/test.db", mode: .reader))
     }
 }
 

@@ -29,11 +29,19 @@ import Testing
         }
     }
 
-    @Test func readRunsInPlace() async throws {
+    @Test(.onSQLite) func readRunsInPlace() async throws {
         let isOnTheLoop = try await withTaskExecutorPreference(Loop()) {
             try await database.read { _ in Loop.isCurrent }
         }
         #expect(isOnTheLoop)
+    }
+
+    @Test(.onPostgres) func readFromAServerLeavesTheLoopAndComesBack() async throws {
+        let (isOnTheLoop, comesBack) = try await withTaskExecutorPreference(Loop()) {
+            (try await database.read { _ in Loop.isCurrent }, Loop.isCurrent)
+        }
+        #expect(!isOnTheLoop)
+        #expect(comesBack)
     }
 
     @Test func readInBackgroundLeavesTheLoopAndComesBack() async throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import Database
 
 /// Recovery of the log after an unclean shutdown.
-@Suite(.timeLimited) struct WriteAheadLogTests {
+@Suite(.timeLimited, .onSQLite) struct WriteAheadLogTests {
     let scratch: Scratch
 
     init() throws {

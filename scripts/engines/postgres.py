@@ -76,6 +76,7 @@ class Server:
             "max_wal_size": "4GB",
             "shared_buffers": "256MB",
             "maintenance_work_mem": "256MB",
+            "max_connections": "400",
             "jit": "off",
         }
         arguments = [argument for name, value in settings.items() for argument in ("-c", f"{name}={value}")]
@@ -97,22 +98,28 @@ class Server:
                 assert self._process.poll() is None and time.monotonic() < deadline, log_text
                 time.sleep(0.05)
 
+    def url(self, database: str) -> str:
+        """Returns what libpq needs to connect to a database."""
+        return f"host={self._directory} user=gateway dbname={database}"
+
     def connect(self, database: str) -> psycopg.Connection:
         """Opens a connection on which each statement is a transaction of its own."""
-        return psycopg.connect(
-            host=str(self._directory), user="gateway", dbname=database, autocommit=True, prepare_threshold=None
-        )
+        return psycopg.connect(self.url(database), autocommit=True, prepare_threshold=None)
 
     def database(self) -> psycopg.Connection:
-        """Makes a database with the gateway's schema, without rows, and opens a connection to it."""
+        """Makes a database with the functions of the gateway's schema, without tables, and opens a connection to it."""
+        connection = self.empty_database()
+        for function in schema.FUNCTIONS:
+            connection.execute(function)
+        return connection
+
+    def empty_database(self) -> psycopg.Connection:
+        """Makes a database, and opens a connection to it."""
         self._number += 1
         name = f"gateway{self._number}"
         with closing(self.connect("postgres")) as connection:
             connection.execute(f"CREATE DATABASE {name}")
-        connection = self.connect(name)
-        for function in schema.FUNCTIONS:
-            connection.execute(function)
-        return connection
+        return self.connect(name)
 
 
 def create(connection: psycopg.Connection, objects: list[schema.Object]) -> None:
