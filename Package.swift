@@ -268,7 +268,7 @@ let package = Package(
                 "Proto",
                 "RPC", "S3Engine", "Settings", "Sockets", "StoreClient", "StoreProtocol", "StoreServer", "ThreadCalls",
                 "Uploads", "Webhooks", "Wire",
-            ], path: "GatewayServer/Serve"),
+            ], path: "GatewayServer/Serve", resources: [.embedInCode("Schema")]),
         module(
             "Commands",
             [
