@@ -76,7 +76,9 @@ import Testing
                 $0.int64("value")
             }
             #expect(page.rows == [1] && page.hasMore)
-            #expect(throws: DatabaseError.self) {
+        }
+        #expect(throws: DatabaseError.failed(code: 1, message: "integer overflow")) {
+            try database.readBlocking { connection in
                 try connection.page(PageLimit(rows: 5), "\(numbers) \(statement)") { $0.int64("value") }
             }
         }

@@ -43,6 +43,12 @@ class DatabaseSession {
     /// Runs a statement that controls transactions, such as SAVEPOINT or ROLLBACK.
     func control(_ sql: String) throws(DatabaseError) { preconditionFailure("each engine controls") }
 
+    /// Runs a statement that controls transactions, at the latest together with the next statement, so that it has no round trip of
+    /// its own to a server.
+    ///
+    /// - Throws: also if a statement of the transaction has failed, and was not rolled back.
+    func controlSoon(_ sql: String) throws(DatabaseError) { try control(sql) }
+
     /// Runs any number of statements without arguments.
     func executeScript(_ sql: String) throws(DatabaseError) { preconditionFailure("each engine executes") }
 

@@ -84,9 +84,9 @@ struct GroupCommit {
     }
 
     private func savepoint(_ write: any PendingWrite) throws(DatabaseError) {
-        try connection.session.control("SAVEPOINT write")
+        try connection.session.controlSoon("SAVEPOINT write")
         try run(write, rollback: "ROLLBACK TO write")
-        try connection.session.control("RELEASE write")
+        try connection.session.controlSoon("RELEASE write")
     }
 
     /// - Parameter rollback: the statement that undoes what a failed write has done.

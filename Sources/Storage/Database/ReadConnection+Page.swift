@@ -17,7 +17,7 @@ extension ReadConnection {
         var page = PageRows<T>(limit)
         let statement = try start(sql, arguments)
         defer { statement.reset() }
-        while try statement.step() {
+        while try step(statement) {
             let next = Row(statement: statement)
             let size = next.byteCount
             guard page.admits(size) else { break }

@@ -90,6 +90,19 @@ import Testing
         #expect(count == 1)
     }
 
+    @Test func textThatFailsIsPreparedOnce() throws {
+        let sql = "SELECT 1 / CAST($1 AS BIGINT) AS value"
+        for _ in 0..<3 {
+            #expect(throws: DatabaseError.server(state: "22012", message: "division by zero")) {
+                try connection.hasRow(sql, 0)
+            }
+        }
+        let count = try connection.first(
+            "SELECT count(*) AS count FROM pg_prepared_statements WHERE statement = $1", sql
+        ) { $0.int("count") }
+        #expect(count == 1)
+    }
+
     @Test func wrongNumberOfArgumentsIsMisuse() throws {
         for arguments in [[], [1, 2]] as [[any Bindable]] {
             do {

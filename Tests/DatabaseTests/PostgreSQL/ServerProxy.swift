@@ -20,6 +20,7 @@ final class ServerProxy: Sendable {
     private struct State {
         var cut: Cut?
         var cutCount = 0
+        var messageCount = 0
         var isClosed = false
     }
 
@@ -53,6 +54,9 @@ final class ServerProxy: Sendable {
 
     /// The number of cut connections.
     var cutCount: Int { state.withLock { $0.cutCount } }
+
+    /// The number of messages from clients, if the programs send a further one only after the answer.
+    var messageCount: Int { state.withLock { $0.messageCount } }
 
     /// Cuts the next connection on which the text is sent.
     func cut(_ cut: Cut?) {
@@ -98,6 +102,7 @@ final class ServerProxy: Sendable {
 
     private func cut(by bytes: ArraySlice<UInt8>) -> Cut? {
         state.withLock { state in
+            state.messageCount += 1
             switch state.cut {
             case .before(let text), .after(let text):
                 guard String(decoding: bytes, as: UTF8.self).contains(text) else { return nil }

@@ -9,6 +9,8 @@ final class PostgresLink {
     /// The number of warnings that the server has sent.
     private let warnings: UnsafeMutablePointer<Int>
     private(set) var isLost = false
+    /// Whether a statement was sent whose result was not read.
+    private var hasUnreadResult = false
 
     init(to server: PostgresServer) throws(DatabaseError) {
         let parameters = try server.parameters()
@@ -54,7 +56,10 @@ final class PostgresLink {
         }
     }
 
-    var transactionStatus: PGTransactionStatusType { PQtransactionStatus(connection) }
+    /// The state of the transaction; of none after ``post(_:)``.
+    var transactionStatus: PGTransactionStatusType {
+        hasUnreadResult ? PQTRANS_IDLE : PQtransactionStatus(connection)
+    }
 
     var backend: Int32 { PQbackendPID(connection) }
 
@@ -69,28 +74,101 @@ final class PostgresLink {
     /// - Parameter send: one of the functions PQsend….
     /// - Throws: ``DatabaseError/unavailable(_:)``; the link is lost then.
     func run(atMost limit: Duration, _ send: (OpaquePointer) -> Int32) throws(DatabaseError) -> PostgresResult {
+        let deadline = try start(atMost: limit)
+        guard send(connection) == 1 else { throw lost() }
+        try flush(until: deadline)
+        return try results(until: deadline)
+    }
+
+    /// Sends several statements in one message; the server skips those behind one that fails.
+    ///
+    /// - Parameter sends: each sends one statement by one of the functions PQsend….
+    /// - Returns: the result of the last one, or the first that is an error, and the number of statements without an error.
+    func run(
+        atMost limit: Duration, pipeline sends: [(OpaquePointer) -> Int32]
+    ) throws(DatabaseError) -> (result: PostgresResult, successes: Int) {
+        let deadline = try start(atMost: limit)
+        guard PQenterPipelineMode(connection) == 1 else { throw lost() }
+        for send in sends {
+            guard send(connection) == 1 else { throw lost() }
+        }
+        guard PQpipelineSync(connection) == 1 else { throw lost() }
+        try flush(until: deadline)
+        let outcome = try pipelineResults(until: deadline)
+        guard PQexitPipelineMode(connection) == 1 else { throw lost() }
+        return outcome
+    }
+
+    private func pipelineResults(
+        until deadline: ContinuousClock.Instant
+    ) throws(DatabaseError) -> (result: PostgresResult, successes: Int) {
+        var latest: PostgresResult?
+        var successes = 0
+        while true {
+            try waitForResult(until: deadline)
+            guard let handle = PQgetResult(connection) else {
+                // The end of a statement's results; behind a lost connection there is nothing else.
+                guard PQstatus(connection) == CONNECTION_OK else { throw lost(latest) }
+                continue
+            }
+            let result = PostgresResult(handle)
+            switch PQresultStatus(handle) {
+            case PGRES_PIPELINE_SYNC:
+                guard let latest else { throw lost() }
+                return (latest, successes)
+            case PGRES_PIPELINE_ABORTED: break
+            default:
+                guard !result.endsConnection else { throw lost(result) }
+                if latest?.state == nil { latest = result }
+                if result.state == nil { successes += 1 }
+            }
+        }
+    }
+
+    /// Sends a statement without waiting for its result, which is read and ignored before the next one.
+    func post(_ sql: String) throws(DatabaseError) {
+        _ = try start(atMost: .seconds(1))
+        guard PQsendQuery(connection, sql) == 1, PQflush(connection) >= 0 else { throw lost() }
+        hasUnreadResult = true
+    }
+
+    /// Reads what ``post(_:)`` has left.
+    ///
+    /// - Returns: the end of the time in which the next statement has to end.
+    private func start(atMost limit: Duration) throws(DatabaseError) -> ContinuousClock.Instant {
         guard !isLost else { throw .unavailable("the connection is closed") }
         let deadline = ContinuousClock.now + limit
-        guard send(connection) == 1 else { throw lost() }
+        if hasUnreadResult {
+            hasUnreadResult = false
+            try flush(until: deadline)
+            _ = try results(until: deadline)
+        }
+        return deadline
+    }
+
+    private func flush(until deadline: ContinuousClock.Instant) throws(DatabaseError) {
         while true {
             let state = PQflush(connection)
             guard state >= 0 else { throw lost() }
-            if state == 0 { break }
+            if state == 0 { return }
             // The server may stop reading until its own answers are read.
             try wait(for: POLLIN | POLLOUT, until: deadline)
             guard PQconsumeInput(connection) == 1 else { throw lost() }
         }
-        return try results(until: deadline)
+    }
+
+    private func waitForResult(until deadline: ContinuousClock.Instant) throws(DatabaseError) {
+        while PQisBusy(connection) != 0 {
+            try wait(for: POLLIN, until: deadline)
+            // An error is found again with the next result.
+            PQconsumeInput(connection)
+        }
     }
 
     private func results(until deadline: ContinuousClock.Instant) throws(DatabaseError) -> PostgresResult {
         var latest: PostgresResult?
         while true {
-            while PQisBusy(connection) != 0 {
-                try wait(for: POLLIN, until: deadline)
-                // An error is found again with the next result.
-                PQconsumeInput(connection)
-            }
+            try waitForResult(until: deadline)
             guard let handle = PQgetResult(connection) else { break }
             let result = PostgresResult(handle)
             if latest?.state == nil { latest = result }

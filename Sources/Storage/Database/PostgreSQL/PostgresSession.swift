@@ -23,6 +23,8 @@ final class PostgresSession: DatabaseSession {
     /// The names of the prepared statements by their texts.
     private var names: [String: String] = [:]
     private var nameCount = 0
+    /// Statements that control transactions, which are sent with the next statement.
+    private var pending: [String] = []
     /// Whether the server has statements that are not in `names` any more.
     private var hasExpiredStatements = false
     /// The server's number of the writer's transaction, and the process that runs it.
@@ -40,49 +42,93 @@ final class PostgresSession: DatabaseSession {
     }
 
     override var isInTransaction: Bool {
-        !link.isLost && [PQTRANS_INTRANS, PQTRANS_INERROR, PQTRANS_ACTIVE].contains(link.transactionStatus)
+        isBeginning
+            || !link.isLost && [PQTRANS_INTRANS, PQTRANS_INERROR, PQTRANS_ACTIVE].contains(link.transactionStatus)
     }
+
+    /// Whether a reader's transaction has begun, and the server does not know it.
+    private var isBeginning: Bool { role == .reader && !pending.isEmpty }
 
     override func executeScript(_ sql: String) throws(DatabaseError) {
         try run(sql, atMost: .seconds(600))
     }
 
     override func control(_ sql: String) throws(DatabaseError) {
+        if sql == "ROLLBACK" {
+            let wasBeginning = isBeginning
+            pending.removeAll(keepingCapacity: true)
+            if wasBeginning { return }
+        }
         try run(sql)
+    }
+
+    override func controlSoon(_ sql: String) throws(DatabaseError) {
+        guard link.transactionStatus != PQTRANS_INERROR else { throw .rolledBack }
+        pending.append(sql)
     }
 
     // MARK: Statements
 
     override func prepare(_ sql: String) throws(DatabaseError) -> Statement {
-        if let name = names[sql] { return PostgresStatement(sql, name: name, on: self) }
-        nameCount += 1
-        let name = "s\(nameCount)"
-        try checked(try link.run(atMost: statementLimit) { PQsendPrepare($0, name, sql, 0, nil) }, sql)
-        names[sql] = name
-        return PostgresStatement(sql, name: name, on: self)
+        PostgresStatement(sql, on: self)
     }
 
     override func dropStatements() throws(DatabaseError) {
         try super.dropStatements()
+        guard !names.isEmpty else { return }
         names.removeAll(keepingCapacity: true)
         try run("DEALLOCATE ALL")
     }
 
-    /// Runs a prepared statement.
-    ///
-    /// - Parameters:
-    ///   - sql: its text, for errors.
-    ///   - send: sends its name and its arguments.
-    func execute(_ sql: String, _ send: (OpaquePointer) -> Int32) throws(DatabaseError) -> PostgresResult {
-        try checked(try link.run(atMost: statementLimit, send), sql)
+    /// Runs a statement, with what is pending and its preparation in one message.
+    func execute(
+        _ sql: String, _ arguments: PostgresStatement.Arguments
+    ) throws(DatabaseError) -> PostgresResult {
+        guard isBeginning else { return try send(sql, arguments) }
+        let begin = pending
+        do {
+            return try send(sql, arguments)
+        } catch {
+            // The connection was lost while nobody used it: the transaction has not begun.
+            guard link.isLost else { throw error }
+            try reconnect()
+            pending = begin
+            return try send(sql, arguments)
+        }
     }
 
-    /// Runs a text without parameters, which may have several statements.
+    private func send(
+        _ sql: String, _ arguments: PostgresStatement.Arguments
+    ) throws(DatabaseError) -> PostgresResult {
+        var sends: [(OpaquePointer) -> Int32] = pending.map { text in
+            { PQsendQueryParams($0, text, 0, nil, nil, nil, nil, 1) }
+        }
+        pending.removeAll(keepingCapacity: true)
+        let name = names[sql] ?? nextName()
+        if names[sql] == nil { sends.append { PQsendPrepare($0, name, sql, 0, nil) } }
+        guard !sends.isEmpty else {
+            return try checked(try link.run(atMost: statementLimit) { arguments.send(to: name, on: $0) }, sql)
+        }
+        let prepared = sends.count
+        sends.append { arguments.send(to: name, on: $0) }
+        let (result, successes) = try link.run(atMost: statementLimit, pipeline: sends)
+        if successes >= prepared { names[sql] = name }
+        return try checked(result, sql)
+    }
+
+    private func nextName() -> String {
+        nameCount += 1
+        return "s\(nameCount)"
+    }
+
+    /// Runs a text without parameters, which may have several statements, behind what is pending.
     ///
     /// - Returns: the result of the last one.
     @discardableResult
     private func run(_ sql: String, atMost limit: Duration? = nil) throws(DatabaseError) -> PostgresResult {
-        try checked(try link.run(atMost: limit ?? statementLimit) { PQsendQuery($0, sql) }, sql)
+        let text = (pending + [sql]).joined(separator: "; ")
+        pending.removeAll(keepingCapacity: true)
+        return try checked(try link.run(atMost: limit ?? statementLimit) { PQsendQuery($0, text) }, sql)
     }
 
     private var statementLimit: Duration {
@@ -119,6 +165,7 @@ final class PostgresSession: DatabaseSession {
     private func connect() throws(DatabaseError) {
         forgetStatements()
         hasExpiredStatements = false
+        pending.removeAll(keepingCapacity: true)
         link = try PostgresLink(to: server)
         try configure()
     }
@@ -175,6 +222,7 @@ final class PostgresSession: DatabaseSession {
     // MARK: Transactions
 
     override func begin() throws(DatabaseError) {
+        pending.removeAll(keepingCapacity: true)
         var isNew = false
         if link.isLost {
             try reconnect()
@@ -196,7 +244,7 @@ final class PostgresSession: DatabaseSession {
             hasExpiredStatements = false
         }
         guard role == .writer else {
-            try run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            pending = ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
             return
         }
         // One message, and so one round trip. Each statement sees what is committed at its time, which is after the lock.
@@ -216,17 +264,24 @@ final class PostgresSession: DatabaseSession {
 
     /// - Throws: also ``DatabaseError/unavailable(_:)`` if the connection was lost and nothing is committed.
     override func commit() throws(DatabaseError) {
+        guard role == .writer else { return try endReading() }
         let warnings = link.warningCount
         do throws(DatabaseError) {
             let result = try run("COMMIT", atMost: server.commitTimeout + server.networkTimeout)
             // The COMMIT of a transaction with a failed statement is a ROLLBACK, and no error.
             guard result.command == "COMMIT" else { throw .rolledBack }
         } catch {
-            guard role == .writer, link.isLost else { throw error }
+            guard link.isLost else { throw error }
             return try ask()
         }
         // The wait for a standby was cancelled.
-        if role == .writer, link.warningCount > warnings { try ask() }
+        if link.warningCount > warnings { try ask() }
+    }
+
+    /// Ends a transaction that has only read, whatever the server says to that.
+    private func endReading() throws(DatabaseError) {
+        defer { pending.removeAll(keepingCapacity: true) }
+        if !isBeginning { try link.post("COMMIT") }
     }
 
     /// Asks the server whether the latest transaction is committed, after the connection was lost before the answer.

@@ -1,6 +1,6 @@
 import CPQ
 
-/// A statement that the server has prepared under a name.
+/// A statement that the session prepares at its first execution.
 final class PostgresStatement: Statement {
     /// The arguments in the formats of libpq: texts that end with 0, and blobs.
     struct Arguments {
@@ -53,16 +53,14 @@ final class PostgresStatement: Statement {
     }
 
     private let sql: String
-    private let name: String
     /// The session, which has the statement in its cache.
     private unowned let session: PostgresSession
     private var arguments = Arguments()
     private var result: PostgresResult?
     private var row: Int32 = 0
 
-    init(_ sql: String, name: String, on session: PostgresSession) {
+    init(_ sql: String, on session: PostgresSession) {
         self.sql = sql
-        self.name = name
         self.session = session
     }
 
@@ -73,7 +71,7 @@ final class PostgresStatement: Statement {
 
     override func step() throws(DatabaseError) -> Bool {
         if result == nil {
-            result = try session.execute(sql) { [name, arguments] in arguments.send(to: name, on: $0) }
+            result = try session.execute(sql, arguments)
             row = 0
         } else {
             row += 1
