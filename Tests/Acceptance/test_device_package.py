@@ -10,7 +10,7 @@ import pytest
 from support import apt, package, process
 
 #: The libraries that only the server needs.
-SERVER_LIBRARIES = ("libsqlite3", "libmicrohttpd", "liblzma", "libargon2")
+SERVER_LIBRARIES = ("libsqlite3", "libpq", "libmicrohttpd", "liblzma", "libargon2")
 
 
 @pytest.fixture(scope="module")

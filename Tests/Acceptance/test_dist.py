@@ -117,6 +117,7 @@ def test_tarball_runs_with_its_own_libraries(made, name, tmp_path):
     system = r"lib(c|m|dl|rt|util|pthread|resolv|gcc_s|stdc\+\+)\.so\.\d+"
     assert not [library for library in others if not re.fullmatch(system, library)]
     assert (folder / "share/licenses/libcurl4/copyright").exists()
+    assert (folder / "share/licenses/libpq5/copyright").exists() == (name == "data-gateway")
     assert (folder / "share/licenses/swift-runtime/LICENSE.txt").exists()
 
 
