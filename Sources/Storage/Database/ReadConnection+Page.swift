@@ -15,7 +15,7 @@ extension ReadConnection {
         _ limit: PageLimit, _ sql: String, arguments: [(any Bindable)?], row: (Row) throws -> T
     ) throws -> PageRows<T> {
         var page = PageRows<T>(limit)
-        let statement = try start(sql, arguments)
+        let statement = try start(sql, arguments, mayStopEarly: true)
         defer { statement.reset() }
         while try step(statement) {
             let next = Row(statement: statement)

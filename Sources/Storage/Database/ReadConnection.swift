@@ -39,14 +39,14 @@ package class ReadConnection {
     package final func first<T>(
         _ sql: String, _ arguments: (any Bindable)?..., row: (Row) throws -> T
     ) throws -> T? {
-        let statement = try start(sql, arguments)
+        let statement = try start(sql, arguments, mayStopEarly: true)
         defer { statement.reset() }
         return try step(statement) ? row(Row(statement: statement)) : nil
     }
 
     /// Whether a statement has a row; it is not read further.
     package final func hasRow(_ sql: String, _ arguments: (any Bindable)?...) throws(DatabaseError) -> Bool {
-        let statement = try start(sql, arguments)
+        let statement = try start(sql, arguments, mayStopEarly: true)
         defer { statement.reset() }
         return try step(statement)
     }
@@ -68,10 +68,14 @@ package class ReadConnection {
     /// Whether a transaction is open. The engine may end one by rolling it back after an error.
     final var isInTransaction: Bool { session.isInTransaction }
 
-    final func start(_ sql: String, _ arguments: [(any Bindable)?]) throws(DatabaseError) -> Statement {
+    /// - Parameter mayStopEarly: whether not all rows may be read.
+    final func start(
+        _ sql: String, _ arguments: [(any Bindable)?], mayStopEarly: Bool = false
+    ) throws(DatabaseError) -> Statement {
         if closureHasFailed == true { throw Self.continued }
         let statement = try session.statement(sql)
         try statement.bind(arguments)
+        statement.mayStopEarly = mayStopEarly
         statement.isRunning = true
         return statement
     }

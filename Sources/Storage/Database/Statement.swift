@@ -4,6 +4,8 @@
 class Statement {
     /// Whether rows are being read: the same SQL inside its own row closure needs another statement.
     final var isRunning = false
+    /// Whether the rows of this execution may be read only in part, so that a server should not send all at once.
+    final var mayStopEarly = false
     /// The address of the literal that named each column; see ``column(_:)``. Empty before the first use.
     private final var literals: [UInt] = []
     /// The column after the one that was read last.

@@ -21,6 +21,7 @@ final class ServerProxy: Sendable {
         var cut: Cut?
         var cutCount = 0
         var messageCount = 0
+        var receivedBytes = 0
         var isClosed = false
     }
 
@@ -58,6 +59,9 @@ final class ServerProxy: Sendable {
     /// The number of messages from clients, if the programs send a further one only after the answer.
     var messageCount: Int { state.withLock { $0.messageCount } }
 
+    /// The number of bytes from the server.
+    var receivedBytes: Int { state.withLock { $0.receivedBytes } }
+
     /// Cuts the next connection on which the text is sent.
     func cut(_ cut: Cut?) {
         state.withLock { $0.cut = cut }
@@ -94,6 +98,7 @@ final class ServerProxy: Sendable {
                 let count = read(descriptor.fd, &buffer, buffer.count)
                 guard count > 0 else { return }
                 let cut = other == server ? cut(by: buffer[..<count]) : nil
+                if other == client { state.withLock { $0.receivedBytes += count } }
                 if case .before = cut { return }
                 guard send(other, buffer, count, Int32(MSG_NOSIGNAL)) == count, cut == nil else { return }
             }

@@ -4,13 +4,15 @@ import Glibc
 /// A connection of libpq. No call waits longer than its deadline; after that, and after an error of the network or one with which
 /// the server ends the connection, the link is lost and is not used again.
 final class PostgresLink {
-    private let connection: OpaquePointer
+    let connection: OpaquePointer
     private let password: String
     /// The number of warnings that the server has sent.
     private let warnings: UnsafeMutablePointer<Int>
     private(set) var isLost = false
     /// Whether a statement was sent whose result was not read.
     private var hasUnreadResult = false
+    /// The statement whose rows are being read one at a time.
+    var openRows: PostgresRows?
 
     init(to server: PostgresServer) throws(DatabaseError) {
         let parameters = try server.parameters()
@@ -87,6 +89,16 @@ final class PostgresLink {
     func run(
         atMost limit: Duration, pipeline sends: [(OpaquePointer) -> Int32]
     ) throws(DatabaseError) -> (result: PostgresResult, successes: Int) {
+        let deadline = try sendPipeline(sends, atMost: limit)
+        return try endPipeline(until: deadline)
+    }
+
+    /// Sends several statements in one message.
+    ///
+    /// - Returns: the end of the time in which they have to end.
+    func sendPipeline(
+        _ sends: [(OpaquePointer) -> Int32], atMost limit: Duration
+    ) throws(DatabaseError) -> ContinuousClock.Instant {
         let deadline = try start(atMost: limit)
         guard PQenterPipelineMode(connection) == 1 else { throw lost() }
         for send in sends {
@@ -94,15 +106,17 @@ final class PostgresLink {
         }
         guard PQpipelineSync(connection) == 1 else { throw lost() }
         try flush(until: deadline)
-        let outcome = try pipelineResults(until: deadline)
-        guard PQexitPipelineMode(connection) == 1 else { throw lost() }
-        return outcome
+        return deadline
     }
 
-    private func pipelineResults(
-        until deadline: ContinuousClock.Instant
+    /// Reads all results of the message, behind those that the caller has read.
+    ///
+    /// - Parameter result: the latest of those, or the first that is an error.
+    /// - Returns: the last result, or the first that is an error, and the number of the other results here.
+    func endPipeline(
+        until deadline: ContinuousClock.Instant, after result: PostgresResult? = nil
     ) throws(DatabaseError) -> (result: PostgresResult, successes: Int) {
-        var latest: PostgresResult?
+        var latest = result
         var successes = 0
         while true {
             try waitForResult(until: deadline)
@@ -114,7 +128,7 @@ final class PostgresLink {
             let result = PostgresResult(handle)
             switch PQresultStatus(handle) {
             case PGRES_PIPELINE_SYNC:
-                guard let latest else { throw lost() }
+                guard let latest, PQexitPipelineMode(connection) == 1 else { throw lost() }
                 return (latest, successes)
             case PGRES_PIPELINE_ABORTED: break
             default:
@@ -132,12 +146,13 @@ final class PostgresLink {
         hasUnreadResult = true
     }
 
-    /// Reads what ``post(_:)`` has left.
+    /// Reads what ``post(_:)`` has left, and the rest of the rows that are being read.
     ///
     /// - Returns: the end of the time in which the next statement has to end.
     private func start(atMost limit: Duration) throws(DatabaseError) -> ContinuousClock.Instant {
         guard !isLost else { throw .unavailable("the connection is closed") }
         let deadline = ContinuousClock.now + limit
+        try openRows?.readRest()
         if hasUnreadResult {
             hasUnreadResult = false
             try flush(until: deadline)
@@ -157,7 +172,7 @@ final class PostgresLink {
         }
     }
 
-    private func waitForResult(until deadline: ContinuousClock.Instant) throws(DatabaseError) {
+    func waitForResult(until deadline: ContinuousClock.Instant) throws(DatabaseError) {
         while PQisBusy(connection) != 0 {
             try wait(for: POLLIN, until: deadline)
             // An error is found again with the next result.
@@ -195,10 +210,11 @@ final class PostgresLink {
     /// Gives the link up.
     func abandon() {
         isLost = true
+        openRows = nil
     }
 
-    private func lost(_ result: PostgresResult? = nil, reason: String? = nil) -> DatabaseError {
-        isLost = true
+    func lost(_ result: PostgresResult? = nil, reason: String? = nil) -> DatabaseError {
+        abandon()
         let message = reason ?? result?.message ?? String(cString: PQerrorMessage(connection))
         return .unavailable(redacted(message))
     }

@@ -1,7 +1,7 @@
 import CPQ
 import Glibc
 
-/// The rows of a statement, all of which the program has; or the error of one.
+/// Rows of a statement: all, or one of ``PostgresRows``; or the error of one.
 ///
 /// Values are read by the types of their columns, in the binary format or, after a simple query, as texts.
 final class PostgresResult {
@@ -36,7 +36,7 @@ final class PostgresResult {
     /// The SQLSTATE of an error, which is empty for an error of the connection; `nil` = no error.
     var state: String? {
         switch PQresultStatus(handle) {
-        case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: nil
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_SINGLE_TUPLE, PGRES_EMPTY_QUERY: nil
         default: cpq_state(handle).map { String(cString: $0) } ?? ""
         }
     }

@@ -3,7 +3,7 @@ import Glibc
 
 /// A connection to a PostgreSQL server, which is opened again after it was lost, before the next transaction.
 ///
-/// Each statement runs whole: its rows are in the program before the first one is read.
+/// The rows of a query are all in the program before the first one is read, unless its reader may stop before the last one.
 final class PostgresSession: DatabaseSession {
     enum Role {
         /// Its transactions run one after the other, also those of several programs: each takes the writer's lock first.
@@ -84,36 +84,75 @@ final class PostgresSession: DatabaseSession {
     func execute(
         _ sql: String, _ arguments: PostgresStatement.Arguments
     ) throws(DatabaseError) -> PostgresResult {
-        guard isBeginning else { return try send(sql, arguments) }
+        try beginningAgain { () throws(DatabaseError) in try send(sql, arguments) }
+    }
+
+    /// Runs a statement in the same way, whose rows are read one at a time.
+    func rows(
+        _ sql: String, _ arguments: PostgresStatement.Arguments
+    ) throws(DatabaseError) -> PostgresRows {
+        try beginningAgain { () throws(DatabaseError) in try sendByRow(sql, arguments) }
+    }
+
+    /// Returns the next row; `nil` at the end.
+    func next(of rows: PostgresRows, _ sql: String) throws(DatabaseError) -> PostgresResult? {
+        guard let result = try rows.next() else { return nil }
+        return try checked(result, sql)
+    }
+
+    /// Runs `body`, which sends a statement, once more if the connection was lost while nobody used it: the transaction has not begun.
+    private func beginningAgain<T>(_ body: () throws(DatabaseError) -> T) throws(DatabaseError) -> T {
+        guard isBeginning else { return try body() }
         let begin = pending
         do {
-            return try send(sql, arguments)
+            return try body()
         } catch {
-            // The connection was lost while nobody used it: the transaction has not begun.
             guard link.isLost else { throw error }
             try reconnect()
             pending = begin
-            return try send(sql, arguments)
+            return try body()
         }
     }
 
     private func send(
         _ sql: String, _ arguments: PostgresStatement.Arguments
     ) throws(DatabaseError) -> PostgresResult {
+        let (name, earlier) = earlierStatements(of: sql)
+        guard !earlier.isEmpty else {
+            return try checked(try link.run(atMost: statementLimit) { arguments.send(to: name, on: $0) }, sql)
+        }
+        let sends = earlier + [{ arguments.send(to: name, on: $0) }]
+        let (result, successes) = try link.run(atMost: statementLimit, pipeline: sends)
+        if successes >= earlier.count { names[sql] = name }
+        return try checked(result, sql)
+    }
+
+    private func sendByRow(
+        _ sql: String, _ arguments: PostgresStatement.Arguments
+    ) throws(DatabaseError) -> PostgresRows {
+        let (name, earlier) = earlierStatements(of: sql)
+        let sends = earlier + [{ arguments.send(to: name, on: $0) }]
+        let (successes, outcome) = try link.runByRow(atMost: statementLimit, pipeline: sends)
+        if successes == earlier.count { names[sql] = name }
+        switch outcome {
+        case .rows(let rows):
+            try rows.readFirst()
+            return rows
+        case .failed(let result):
+            try checked(result, sql)
+            preconditionFailure("The result of a failed statement is an error.")
+        }
+    }
+
+    /// Returns the name of a prepared statement, and what is sent before it: what is pending, and its preparation.
+    private func earlierStatements(of sql: String) -> (name: String, sends: [(OpaquePointer) -> Int32]) {
         var sends: [(OpaquePointer) -> Int32] = pending.map { text in
             { PQsendQueryParams($0, text, 0, nil, nil, nil, nil, 1) }
         }
         pending.removeAll(keepingCapacity: true)
         let name = names[sql] ?? nextName()
         if names[sql] == nil { sends.append { PQsendPrepare($0, name, sql, 0, nil) } }
-        guard !sends.isEmpty else {
-            return try checked(try link.run(atMost: statementLimit) { arguments.send(to: name, on: $0) }, sql)
-        }
-        let prepared = sends.count
-        sends.append { arguments.send(to: name, on: $0) }
-        let (result, successes) = try link.run(atMost: statementLimit, pipeline: sends)
-        if successes >= prepared { names[sql] = name }
-        return try checked(result, sql)
+        return (name, sends)
     }
 
     private func nextName() -> String {
@@ -125,7 +164,7 @@ final class PostgresSession: DatabaseSession {
     ///
     /// - Returns: the result of the last one.
     @discardableResult
-    private func run(_ sql: String, atMost limit: Duration? = nil) throws(DatabaseError) -> PostgresResult {
+    func run(_ sql: String, atMost limit: Duration? = nil) throws(DatabaseError) -> PostgresResult {
         let text = (pending + [sql]).joined(separator: "; ")
         pending.removeAll(keepingCapacity: true)
         return try checked(try link.run(atMost: limit ?? statementLimit) { PQsendQuery($0, text) }, sql)

@@ -58,6 +58,8 @@ final class PostgresStatement: Statement {
     private var arguments = Arguments()
     private var result: PostgresResult?
     private var row: Int32 = 0
+    /// The rows of an execution that may end before the last one; ``result`` has one of them.
+    private var rows: PostgresRows?
 
     init(_ sql: String, on session: PostgresSession) {
         self.sql = sql
@@ -70,6 +72,7 @@ final class PostgresStatement: Statement {
     }
 
     override func step() throws(DatabaseError) -> Bool {
+        guard !mayStopEarly else { return try stepByRow() }
         if result == nil {
             result = try session.execute(sql, arguments)
             row = 0
@@ -79,7 +82,19 @@ final class PostgresStatement: Statement {
         return row < current.rowCount
     }
 
+    private func stepByRow() throws(DatabaseError) -> Bool {
+        if rows == nil {
+            rows = try session.rows(sql, arguments)
+            row = 0
+        }
+        guard let rows else { return false }
+        result = try session.next(of: rows, sql)
+        return result != nil
+    }
+
     override func reset() {
+        rows?.discard()
+        rows = nil
         result = nil
         isRunning = false
     }
