@@ -9,7 +9,7 @@ import TestSupport
 /// The place of a database: a directory that is removed with the last reference to it, or a schema of its own.
 final class Scratch: Sendable {
     private let folder: TestFolder
-    private let schema = "test_" + UUID().uuidString
+    private let schema: String
 
     var path: String { folder.path }
 
@@ -20,8 +20,15 @@ final class Scratch: Sendable {
         return server
     }
 
-    init() throws {
+    /// The same place behind a proxy.
+    func server(through proxy: ServerProxy) -> PostgresServer {
+        PostgresServer(url: proxy.url, schema: schema)
+    }
+
+    /// - Parameter schema: `nil` = one of its own.
+    init(schema: String? = nil) throws {
         folder = try TestFolder()
+        self.schema = schema ?? "test_" + UUID().uuidString
     }
 
     func database(

@@ -70,7 +70,8 @@ class Server:
             "listen_addresses": "",
             "unix_socket_directories": str(self._directory),
             "fsync": "off",
-            "synchronous_commit": "off",
+            # Not for a standby, which tests let others wait for.
+            "synchronous_commit": "local",
             "full_page_writes": "off",
             "autovacuum": "off",
             "max_wal_size": "4GB",

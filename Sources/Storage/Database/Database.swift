@@ -52,6 +52,8 @@ package final class Database: Sendable {
     private let remote: ReadingThreads?
     /// `nil` for a database on a server.
     private let file: DatabaseFile?
+    /// Advice for the operator: settings of the server with which an acknowledged write may be lost.
+    package let warnings: [String]
     let isShared: Bool
     /// Whether the database is a SQLite file.
     var isFile: Bool { file != nil }
@@ -78,6 +80,7 @@ package final class Database: Sendable {
             file: file, onEnd: options.onWriterEnded)
         background = ReadingThreads(name: "reads", count: options.backgroundReads)
         remote = nil
+        warnings = []
     }
 
     /// Connects to a server, creates the tables if they do not exist, and applies `migrations`.
@@ -87,8 +90,11 @@ package final class Database: Sendable {
     package init(
         server: PostgresServer, baseline: String, migrations: [Migration], options: Options = Options()
     ) throws {
-        let connection = Connection(try PostgresSession(server, .writer))
+        let session = try PostgresSession(server, .writer)
+        let connection = Connection(session)
         try connection.migrate(migrations, from: baseline, on: server)
+        try session.requireCollation()
+        warnings = try session.warnings()
         isShared = true
         file = nil
         readers = ReaderPool(

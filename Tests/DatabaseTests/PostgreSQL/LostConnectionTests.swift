@@ -26,7 +26,7 @@ import Testing
     }
 
     private static func server(_ proxy: ServerProxy, _ scratch: Scratch) -> PostgresServer {
-        var server = PostgresServer(url: proxy.url, schema: scratch.server.schema)
+        var server = scratch.server(through: proxy)
         server.readers = 2
         server.lockTimeout = .seconds(20)
         return server
@@ -138,6 +138,14 @@ import Testing
     private func setStandby(_ name: String) throws {
         try other.execute("ALTER SYSTEM SET synchronous_standby_names = '\(name)'")
         try other.session.executeScript("SELECT pg_reload_conf()")
+    }
+
+    @Test func settingsThatMayLoseWritesAreReported() throws {
+        let standby =
+            "the server has no synchronous standby, so a failover may lose the latest writes: set "
+            + "synchronous_standby_names"
+        let disk = "the server may lose its data in a power loss: set "
+        #expect(database.warnings == [disk + "fsync = on", disk + "full_page_writes = on", standby])
     }
 
     /// A database whose commits wait for a standby.

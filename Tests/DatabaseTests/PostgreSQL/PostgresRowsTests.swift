@@ -13,7 +13,7 @@ import Testing
     init() throws {
         scratch = try Scratch()
         proxy = try ServerProxy(in: scratch.path)
-        database = try scratch.database(on: PostgresServer(url: proxy.url, schema: scratch.server.schema))
+        database = try scratch.database(on: scratch.server(through: proxy))
     }
 
     /// Rows of one MiB.

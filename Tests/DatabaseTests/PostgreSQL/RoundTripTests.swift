@@ -13,7 +13,7 @@ import Testing
     init() throws {
         scratch = try Scratch()
         proxy = try ServerProxy(in: scratch.path)
-        var server = PostgresServer(url: proxy.url, schema: scratch.server.schema)
+        var server = scratch.server(through: proxy)
         server.readers = 1
         database = try scratch.database(on: server)
     }

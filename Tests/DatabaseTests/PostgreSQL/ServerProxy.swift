@@ -15,6 +15,9 @@ final class ServerProxy: Sendable {
         case after(String)
         /// Forwards nothing from the client any more, and closes nothing.
         case stalled
+        /// Before or after the message with this number, counted from now on.
+        case beforeMessage(Int)
+        case afterMessage(Int)
     }
 
     private struct State {
@@ -22,6 +25,7 @@ final class ServerProxy: Sendable {
         var cutCount = 0
         var messageCount = 0
         var receivedBytes = 0
+        var isPooler = false
         var isClosed = false
     }
 
@@ -64,7 +68,16 @@ final class ServerProxy: Sendable {
 
     /// Cuts the next connection on which the text is sent.
     func cut(_ cut: Cut?) {
-        state.withLock { $0.cut = cut }
+        state.withLock { state in
+            state.cut = cut
+            state.messageCount = 0
+            state.cutCount = 0
+        }
+    }
+
+    /// Names another server process to clients, as poolers do.
+    func hideBackends() {
+        state.withLock { $0.isPooler = true }
     }
 
     func close() {
@@ -98,17 +111,36 @@ final class ServerProxy: Sendable {
                 let count = read(descriptor.fd, &buffer, buffer.count)
                 guard count > 0 else { return }
                 let cut = other == server ? cut(by: buffer[..<count]) : nil
-                if other == client { state.withLock { $0.receivedBytes += count } }
-                if case .before = cut { return }
+                if other == client { receive(&buffer, count) }
+                switch cut {
+                case .before, .beforeMessage: return
+                default: break
+                }
                 guard send(other, buffer, count, Int32(MSG_NOSIGNAL)) == count, cut == nil else { return }
             }
         }
+    }
+
+    private func receive(_ buffer: inout [UInt8], _ count: Int) {
+        let isPooler = state.withLock { state in
+            state.receivedBytes += count
+            return state.isPooler
+        }
+        guard isPooler else { return }
+        // The message BackendKeyData: its type, its length, the process.
+        let start: [UInt8] = [UInt8(ascii: "K"), 0, 0, 0, 12]
+        for index in 0..<max(0, count - 8) where buffer[index...].starts(with: start) { buffer[index + 8] ^= 1 }
     }
 
     private func cut(by bytes: ArraySlice<UInt8>) -> Cut? {
         state.withLock { state in
             state.messageCount += 1
             switch state.cut {
+            case .beforeMessage(let number), .afterMessage(let number):
+                guard state.messageCount == number else { return nil }
+                defer { state.cut = nil }
+                state.cutCount += 1
+                return state.cut
             case .before(let text), .after(let text):
                 guard String(decoding: bytes, as: UTF8.self).contains(text) else { return nil }
                 defer { state.cut = nil }

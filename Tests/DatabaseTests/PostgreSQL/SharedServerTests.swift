@@ -59,7 +59,8 @@ import Testing
             """
         let dormant = Migration(name: "dormant-1", sql: "-").dormant
         let next = Migration(
-            name: "notes-2", sql: "", postgres: "ALTER TABLE notes ADD COLUMN color TEXT NOT NULL DEFAULT 'gray'")
+            name: "notes-2", sql: "",
+            postgres: "ALTER TABLE notes ADD COLUMN color TEXT COLLATE \"C\" NOT NULL DEFAULT 'gray'")
         for _ in 0..<2 {
             let database = try Database(
                 server: scratch.server, baseline: baseline, migrations: [.notes, dormant, next])

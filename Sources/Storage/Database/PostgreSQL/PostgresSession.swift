@@ -242,7 +242,7 @@ final class PostgresSession: DatabaseSession {
             "idle_in_transaction_session_timeout": "\(server.idleTimeout.wholeMilliseconds)",
             "jit": "off",
         ]
-        let commands = settings.map { "SET \($0.key) = \($0.value)" } + [Self.identify]
+        let commands = settings.map { "SET \($0.key) = \($0.value)" } + [Self.waitForLog, Self.identify]
         let result = try run(commands.joined(separator: "; "))
         guard result.rowCount == 1 else { throw .unsuitable("the server does not identify itself") }
         guard result.int64(0, 0) == Int64(link.backend) else {
@@ -250,6 +250,11 @@ final class PostgresSession: DatabaseSession {
         }
         process = result.text(0, 1)
     }
+
+    /// Makes a COMMIT wait until it is on the server's disk, whatever the default of the server.
+    private static let waitForLog = """
+        SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
+        """
 
     /// Returns the process of the session, and a text that changes whenever the server's processes start, also after a crash:
     /// from then on, the numbers of transactions that were not written are used again.
