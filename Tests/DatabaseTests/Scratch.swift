@@ -17,12 +17,15 @@ final class Scratch: Sendable {
     var server: PostgresServer {
         var server = PostgresServer(url: DatabaseEngine.url, schema: schema)
         server.readers = 4
+        server.timelineInterval = .seconds(600)
         return server
     }
 
     /// The same place behind a proxy.
     func server(through proxy: ServerProxy) -> PostgresServer {
-        PostgresServer(url: proxy.url, schema: schema)
+        var server = PostgresServer(url: proxy.url, schema: schema)
+        server.timelineInterval = .seconds(600)
+        return server
     }
 
     /// - Parameter schema: `nil` = one of its own.

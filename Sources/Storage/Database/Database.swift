@@ -52,6 +52,8 @@ package final class Database: Sendable {
     private let remote: ReadingThreads?
     /// `nil` for a database on a server.
     private let file: DatabaseFile?
+    /// `nil` without a server.
+    private let timelineWatch: TimelineWatch?
     /// Advice for the operator: settings of the server with which an acknowledged write may be lost.
     package let warnings: [String]
     let isShared: Bool
@@ -80,6 +82,7 @@ package final class Database: Sendable {
             file: file, onEnd: options.onWriterEnded)
         background = ReadingThreads(name: "reads", count: options.backgroundReads)
         remote = nil
+        timelineWatch = nil
         warnings = []
     }
 
@@ -95,6 +98,7 @@ package final class Database: Sendable {
         try connection.migrate(migrations, from: baseline, on: server)
         try session.requireCollation()
         warnings = try session.warnings()
+        timelineWatch = try TimelineWatch(server)
         isShared = true
         file = nil
         readers = ReaderPool(
@@ -125,6 +129,7 @@ package final class Database: Sendable {
     deinit {
         background.close()
         remote?.close()
+        timelineWatch?.close()
         // Without waiting: a write may have held the last reference, in which case this is the writer's thread.
         writer.queue.close(refusing: .closed)
     }
@@ -282,6 +287,7 @@ package final class Database: Sendable {
     package func close() {
         background.close()
         remote?.close()
+        timelineWatch?.close()
         readers.close()
         writer.stop()
     }

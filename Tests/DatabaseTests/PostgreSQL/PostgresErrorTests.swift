@@ -12,8 +12,9 @@ import Testing
             ("53000", .unavailable("m")), ("53200", .unavailable("m")), ("53300", .unavailable("m")),
             ("08000", .unavailable("m")), ("08006", .unavailable("m")), ("08P01", .misuse("m")),
             ("57P01", .unavailable("m")), ("57P02", .unavailable("m")), ("57P03", .unavailable("m")),
-            ("25P03", .unavailable("m")), ("", .unavailable("m")), ("55P03", .locked), ("57014", .locked),
-            ("40P01", .locked), ("40001", .locked), ("25P02", .rolledBack), ("22021", .misuse("m")),
+            ("57P05", .unavailable("m")), ("25P03", .unavailable("m")), ("", .unavailable("m")), ("55P03", .locked),
+            ("57014", .locked), ("40P01", .locked), ("40001", .locked), ("25P02", .rolledBack), ("22021", .misuse("m")),
+            ("22P05", .misuse("m")), ("53400", .unavailable("m")), ("57P04", .server(state: "57P04", message: "m")),
             ("42P01", .server(state: "42P01", message: "m")), ("58030", .server(state: "58030", message: "m")),
             ("XX001", .server(state: "XX001", message: "m")),
         ] as [(String, DatabaseError)])
@@ -39,6 +40,18 @@ import Testing
         #expect(parameters["host"] == "h" && parameters["port"] == "5433" && parameters["sslmode"] == "verify-full")
         #expect(parameters["keepalives_idle"] == "7" && parameters["tcp_user_timeout"] == "5000")
         #expect(parameters["client_encoding"] == "UTF8" && parameters["target_session_attrs"] == "read-write")
+    }
+
+    @Test func eachHostCanBeTheFirst() throws {
+        let server = PostgresServer(url: "postgresql://u@a:1,b:2,c:3/d")
+        #expect(try server.hostCount == 3)
+        let places = try (0..<3).map { first in
+            let parameters = try server.parameters(beginningWith: first)
+            return "\(parameters["host"] ?? "") \(parameters["port"] ?? "")"
+        }
+        #expect(places == ["a,b,c 1,2,3", "b,c,a 2,3,1", "c,a,b 3,1,2"])
+        let onePort = try PostgresServer(url: "host=a,b port=5433").parameters(beginningWith: 1)
+        #expect(onePort["host"] == "b,a" && onePort["port"] == "5433")
     }
 
     @Test func schemasHaveLocksOfTheirOwn() {

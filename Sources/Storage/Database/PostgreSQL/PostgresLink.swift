@@ -14,8 +14,9 @@ final class PostgresLink {
     /// The statement whose rows are being read one at a time.
     var openRows: PostgresRows?
 
-    init(to server: PostgresServer) throws(DatabaseError) {
-        let parameters = try server.parameters()
+    /// - Parameter first: the number of the host that is tried first.
+    init(to server: PostgresServer, beginningWith first: Int = 0) throws(DatabaseError) {
+        let parameters = try server.parameters(beginningWith: first)
         password = parameters["password"] ?? ""
         let deadline = ContinuousClock.now + server.connectTimeout
         let names = Array(parameters.keys)

@@ -13,7 +13,7 @@ package struct PostgresServer: Sendable {
     package let schema: String
     /// The number of connections that read, and so of reads at once.
     package var readers = 16
-    /// The longest wait of a read for a connection.
+    /// The longest wait of a read for a thread, and then for a connection.
     package var readerWait = Duration.seconds(5)
     /// The longest attempt to connect.
     package var connectTimeout = Duration.seconds(5)
@@ -37,6 +37,11 @@ package struct PostgresServer: Sendable {
         self.schema = schema
     }
 
+    /// The time between two looks for a later timeline, and the longest wait for an answer to one.
+    package var timelineInterval = Duration.seconds(2)
+    /// The timelines that connections to the server have seen.
+    let timelines = Timelines()
+
     /// The first half of the keys of advisory locks. With 0 as the second half it is the writer's lock.
     var lockKey: Int32 {
         // FNV-1a: all programs with this schema have to use the same key.
@@ -47,10 +52,39 @@ package struct PostgresServer: Sendable {
 
     var quotedSchema: String { "\"" + schema.replacing(bytes: ["\"": "\"\""]) + "\"" }
 
+    /// The number of hosts in the URL.
+    var hostCount: Int {
+        get throws(DatabaseError) {
+            let parameters = try options()
+            return (parameters["hostaddr"] ?? parameters["host"] ?? "").split(separator: ",").count
+        }
+    }
+
     /// Returns the parameters of a connection.
     ///
+    /// - Parameter first: the number of the host that is tried first.
     /// - Throws: ``DatabaseError/unsuitable(_:)``, without the URL, which may have a password.
-    func parameters() throws(DatabaseError) -> [String: String] {
+    func parameters(beginningWith first: Int = 0) throws(DatabaseError) -> [String: String] {
+        var parameters = try options()
+        for name in ["host", "hostaddr", "port"] where first > 0 {
+            guard let values = parameters[name]?.split(separator: ",", omittingEmptySubsequences: false),
+                values.count > first
+            else { continue }
+            parameters[name] = (values[first...] + values[..<first]).joined(separator: ",")
+        }
+        parameters["client_encoding"] = "UTF8"
+        // A standby would answer reads with older rows.
+        parameters["target_session_attrs"] = "read-write"
+        parameters["tcp_user_timeout"] = "\(networkTimeout.wholeMilliseconds)"
+        parameters["keepalives_idle"] = parameters["keepalives_idle"] ?? "5"
+        parameters["keepalives_interval"] = parameters["keepalives_interval"] ?? "2"
+        parameters["keepalives_count"] = parameters["keepalives_count"] ?? "3"
+        parameters["application_name"] = parameters["application_name"] ?? "data-gateway"
+        return parameters
+    }
+
+    /// Returns what the URL says.
+    private func options() throws(DatabaseError) -> [String: String] {
         var parameters: [String: String] = [:]
         guard let options = PQconninfoParse(url, nil) else {
             throw .unsuitable(
@@ -62,14 +96,6 @@ package struct PostgresServer: Sendable {
             if let value = option.pointee.val { parameters[String(cString: keyword)] = String(cString: value) }
             option += 1
         }
-        parameters["client_encoding"] = "UTF8"
-        // A standby would answer reads with older rows.
-        parameters["target_session_attrs"] = "read-write"
-        parameters["tcp_user_timeout"] = "\(networkTimeout.wholeMilliseconds)"
-        parameters["keepalives_idle"] = parameters["keepalives_idle"] ?? "5"
-        parameters["keepalives_interval"] = parameters["keepalives_interval"] ?? "2"
-        parameters["keepalives_count"] = parameters["keepalives_count"] ?? "3"
-        parameters["application_name"] = parameters["application_name"] ?? "data-gateway"
         return parameters
     }
 }

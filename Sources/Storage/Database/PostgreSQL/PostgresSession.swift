@@ -20,6 +20,7 @@ final class PostgresSession: DatabaseSession {
     private var link: PostgresLink
     /// The server process that has the link; see ``identify``.
     private var process = ""
+    private var timeline: Int64 = 0
     /// The names of the prepared statements by their texts.
     private var names: [String: String] = [:]
     private var nameCount = 0
@@ -38,7 +39,12 @@ final class PostgresSession: DatabaseSession {
         self.role = role
         link = try PostgresLink(to: server)
         super.init()
-        try configure()
+        do {
+            try configure()
+        } catch {
+            guard error == Timelines.formerPrimary else { throw error }
+            try connect()
+        }
     }
 
     override var isInTransaction: Bool {
@@ -205,8 +211,18 @@ final class PostgresSession: DatabaseSession {
         forgetStatements()
         hasExpiredStatements = false
         pending.removeAll(keepingCapacity: true)
-        link = try PostgresLink(to: server)
-        try configure()
+        let hosts = try server.hostCount
+        var first = 0
+        while true {
+            do {
+                link = try PostgresLink(to: server, beginningWith: first)
+                return try configure()
+            } catch {
+                // A former primary accepts writes, too: libpq would always choose it.
+                first += 1
+                guard error == Timelines.formerPrimary, first < hosts else { throw error }
+            }
+        }
     }
 
     /// Connects again; the writer tries it for a while.
@@ -249,18 +265,28 @@ final class PostgresSession: DatabaseSession {
             throw .unsuitable("a connection pooler is in front of the database: connect to the server itself")
         }
         process = result.text(0, 1)
+        timeline = result.int64(0, 2)
+        if !server.timelines.note(timeline) { try refuseFormerPrimary() }
     }
+
+    private func refuseFormerPrimary() throws(DatabaseError) {
+        link.abandon()
+        throw Timelines.formerPrimary
+    }
+
+    /// Whether the link is to a server that another one has replaced since.
+    private var isOfFormerPrimary: Bool { !server.timelines.isLatest(timeline) }
 
     /// Makes a COMMIT wait until it is on the server's disk, whatever the default of the server.
     private static let waitForLog = """
         SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
         """
 
-    /// Returns the process of the session, and a text that changes whenever the server's processes start, also after a crash:
-    /// from then on, the numbers of transactions that were not written are used again.
+    /// Returns the process of the session, a text that changes whenever the server's processes start, also after a crash, and the
+    /// timeline. After such a start, the numbers of transactions that were not written are used again.
     private static let identify = """
         SELECT pg_backend_pid(), pg_postmaster_start_time()::text || ' ' || \
-        coalesce((SELECT stats_reset::text FROM pg_stat_bgwriter), '')
+        coalesce((SELECT stats_reset::text FROM pg_stat_bgwriter), ''), \(Timelines.query)
         """
 
     // MARK: Transactions
@@ -268,6 +294,7 @@ final class PostgresSession: DatabaseSession {
     override func begin() throws(DatabaseError) {
         pending.removeAll(keepingCapacity: true)
         var isNew = false
+        if isOfFormerPrimary { link.abandon() }
         if link.isLost {
             try reconnect()
             isNew = true
@@ -320,11 +347,15 @@ final class PostgresSession: DatabaseSession {
         }
         // The wait for a standby was cancelled.
         if link.warningCount > warnings { try ask() }
+        guard !isOfFormerPrimary else { throw .outcomeUnknown }
     }
 
     /// Ends a transaction that has only read, whatever the server says to that.
+    ///
+    /// - Throws: if what was read may be old.
     private func endReading() throws(DatabaseError) {
         defer { pending.removeAll(keepingCapacity: true) }
+        if isOfFormerPrimary { try refuseFormerPrimary() }
         if !isBeginning { try link.post("COMMIT") }
     }
 
