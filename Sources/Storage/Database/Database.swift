@@ -50,6 +50,8 @@ package final class Database: Sendable {
     private let background: ReadingThreads
     /// The threads of ``read(_:)``; `nil` with SQLite, which runs it in place.
     private let remote: ReadingThreads?
+    /// The longest wait of ``read(_:)`` for one of them.
+    private let remoteWait: Duration
     /// `nil` for a database on a server.
     private let file: DatabaseFile?
     /// `nil` without a server.
@@ -82,6 +84,7 @@ package final class Database: Sendable {
             file: file, onEnd: options.onWriterEnded)
         background = ReadingThreads(name: "reads", count: options.backgroundReads)
         remote = nil
+        remoteWait = .zero
         timelineWatch = nil
         warnings = []
     }
@@ -109,6 +112,7 @@ package final class Database: Sendable {
         writer = Writer(connection: connection, queue: queue, file: nil, onEnd: options.onWriterEnded)
         background = ReadingThreads(name: "reads", count: options.backgroundReads)
         remote = ReadingThreads(name: "server-reads", count: server.readers, isLow: false)
+        remoteWait = server.readerWait
     }
 
     private static func open(_ path: String, _ migrations: [Migration]) throws -> sending Connection {
@@ -205,7 +209,11 @@ package final class Database: Sendable {
         _ body: @Sendable (ReadConnection) throws -> T
     ) async throws -> T {
         guard let remote else { return try readBlocking(body) }
-        return try await withTaskExecutorPreference(ReadExecutor(remote, for: .current)) { try readBlocking(body) }
+        let deadline = ContinuousClock.now + remoteWait
+        return try await withTaskExecutorPreference(ReadExecutor(remote, for: .current)) {
+            guard ContinuousClock.now < deadline else { throw DatabaseError.overloaded }
+            return try readBlocking(body)
+        }
     }
 
     /// The same as ``read(_:)`` for a thread that may block, such as one of the HTTP server or one that the caller started: never
