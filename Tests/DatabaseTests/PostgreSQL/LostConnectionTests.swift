@@ -184,6 +184,23 @@ import Testing
         #expect(try notes() == written + ["next"])
     }
 
+    /// The rows may be those of an earlier call whose wait was cut off: who repeats it must not be told that it is done.
+    @Test func writeThatFindsItsResultWaitsForTheStandby() throws {
+        let database = try databaseWithStandby(commitTimeout: .milliseconds(300))
+        _ = try database.writeBlocking { try Self.insert("found")($0) }
+        try setStandby("nobody")
+        var isInDoubt = false
+        for _ in 0..<1000 where !isInDoubt {
+            do {
+                #expect(try database.writeBlocking { try $0.hasRow("SELECT 1 FROM notes WHERE body = 'found'") })
+            } catch DatabaseError.outcomeUnknown {
+                isInDoubt = true
+            }
+        }
+        try setStandby("")
+        #expect(isInDoubt)
+    }
+
     /// The server reports success, with a warning.
     @Test func commitWhoseWaitForAStandbyIsCancelledIsInDoubt() throws {
         let database = try databaseWithStandby(commitTimeout: .seconds(60))

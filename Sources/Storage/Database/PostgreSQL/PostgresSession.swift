@@ -318,15 +318,20 @@ final class PostgresSession: DatabaseSession {
             pending = ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
             return
         }
-        // One message, and so one round trip. Each statement sees what is committed at its time, which is after the lock.
+        // One message, and so one round trip. Each statement sees what is committed at its time, which is after the lock. The record in
+        // the log makes COMMIT wait for the standby also if nothing is written: what was found, such as the result of an earlier call
+        // that is repeated, may be visible although no standby has it.
         let number = try run(
             """
             \(lock); SET LOCAL statement_timeout = \(server.writeTimeout.wholeMilliseconds); \
-            SELECT pg_current_xact_id()::text
+            SELECT pg_current_xact_id()::text, \(Self.logRecord)
             """, atMost: server.lockTimeout + server.networkTimeout
         ).text(0, 0)
         transaction = (number, process)
     }
+
+    /// Writes to the log behind everything that the transaction can see.
+    private static let logRecord = "pg_logical_emit_message(true, 'data-gateway', '')"
 
     /// Begins a transaction that waits for the end of all other writers' transactions.
     private var lock: String {
@@ -367,11 +372,10 @@ final class PostgresSession: DatabaseSession {
             if link.isLost { try reconnect() }
             guard process == transaction.process else { throw DatabaseError.outcomeUnknown }
             // The transaction has ended once its lock is free. Its rows may be visible although no standby has them; the COMMIT of
-            // this transaction, which writes to the log after them, waits for the standby again.
+            // this transaction waits for the standby again.
             outcome = try run(
                 """
-                \(lock); SELECT pg_xact_status('\(transaction.number)'::xid8), \
-                pg_logical_emit_message(true, 'data-gateway', '')
+                \(lock); SELECT pg_xact_status('\(transaction.number)'::xid8), \(Self.logRecord)
                 """, atMost: server.lockTimeout + server.networkTimeout
             ).text(0, 0)
             let warnings = link.warningCount
