@@ -55,6 +55,9 @@ class DatabaseSession {
     /// Whether a transaction is open. The engine may end one by rolling it back after an error.
     var isInTransaction: Bool { preconditionFailure("each engine knows") }
 
+    /// The longest time in which writes are added to a transaction; `nil` = no limit.
+    var batchTime: Duration? { nil }
+
     /// The session itself if its database is a file.
     var file: SQLiteSession? { nil }
 }

@@ -7,9 +7,6 @@
 /// A transaction on a server blocks the writers of other programs, so it ends after some writes or some time. If its connection is
 /// lost before it is committed, the same batch runs once more on another one.
 struct GroupCommit {
-    /// The longest time in which writes are added to a transaction on a server.
-    private static let timeLimit = Duration.milliseconds(50)
-
     /// The outcome of a commit is unknown, because an fsync failed.
     struct Uncertain: Error {
         let cause: DatabaseError
@@ -66,7 +63,7 @@ struct GroupCommit {
     ///
     /// - Returns: the number of those that have run: all with SQLite, and at least one.
     private func runAll(_ batch: [any PendingWrite]) throws(DatabaseError) -> Int {
-        let end = connection.session.file == nil ? ContinuousClock.now + Self.timeLimit : nil
+        let end = connection.session.batchTime.map { ContinuousClock.now + $0 }
         for (index, write) in batch.enumerated() {
             if index > 0, let end, ContinuousClock.now >= end { return index }
             try savepoint(write)

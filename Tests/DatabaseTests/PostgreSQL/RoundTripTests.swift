@@ -15,6 +15,7 @@ import Testing
         proxy = try ServerProxy(in: scratch.path)
         var server = scratch.server(through: proxy)
         server.readers = 1
+        server.batchTime = .seconds(600)
         database = try scratch.database(on: server)
     }
 

@@ -37,6 +37,8 @@ package struct PostgresServer: Sendable {
         self.schema = schema
     }
 
+    /// The longest time in which writes are added to a transaction.
+    package var batchTime = Duration.milliseconds(50)
     /// The time between two looks for a later timeline, and the longest wait for an answer to one.
     package var timelineInterval = Duration.seconds(2)
     /// The timelines that connections to the server have seen.

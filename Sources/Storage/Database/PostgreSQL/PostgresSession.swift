@@ -47,6 +47,8 @@ final class PostgresSession: DatabaseSession {
         }
     }
 
+    override var batchTime: Duration? { server.batchTime }
+
     override var isInTransaction: Bool {
         isBeginning
             || !link.isLost && [PQTRANS_INTRANS, PQTRANS_INERROR, PQTRANS_ACTIVE].contains(link.transactionStatus)
