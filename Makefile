@@ -7,7 +7,7 @@ VENV          := .venv
 REQUIREMENTS  := Tests/Acceptance/requirements.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test lint venv demo run generate conformance fuzz lab test-objects deb deb-device package-test dist apt-repository docs clean
+.PHONY: help deps build test lint venv demo run generate conformance fuzz lab test-objects postgres deb deb-device package-test dist apt-repository docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,11 @@ test-objects: deps venv ## Run the acceptance tests of the store with its object
 	@scripts/deps ceph-mon ceph-osd ceph-mgr radosgw ceph-common
 	swift build
 	@$(VENV)/bin/python scripts/objects $(or $(ENGINE),rgw) -n 2 --dist loadfile
+
+postgres: deps venv ## Run the Swift tests with their databases on a PostgreSQL of their own
+	@scripts/deps postgresql-15
+	swift build --build-tests
+	@$(VENV)/bin/python scripts/sql serve swift test --skip-build --disable-xctest --no-parallel
 
 lint: deps venv ## Check everything that needs no build: formatting, common mistakes, module imports, wording
 	@scripts/deps shellcheck nodejs

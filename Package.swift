@@ -293,17 +293,22 @@ let package = Package(
         .target(
             name: "StoreTesting",
             dependencies: [
-                "Basics", "Crypto", "Database", "DirectoryEngine", "EngineCopy", "HTTPClient", "HTTPServer",
+                "Basics", "Crypto", "Database", "DatabaseTesting", "DirectoryEngine", "EngineCopy", "HTTPClient",
+                "HTTPServer",
                 "HTTPTypes", "ObjectStore", "S3Engine", "Sockets",
                 "StoreClient", "StoreProtocol", "StoreServer", "TestSupport",
             ],
             path: "Tests/StoreTesting", swiftSettings: strict),
         .target(name: "TestSupport", dependencies: ["Basics"], path: "Tests/TestSupport", swiftSettings: strict),
         .target(
+            name: "DatabaseTesting", dependencies: ["Basics", "CPQ", "Database"], path: "Tests/DatabaseTesting",
+            swiftSettings: strict),
+        .target(
             name: "GatewayTesting",
             dependencies: [
-                "Accounts", "Basics", "Capability", "Crypto", "Database", "HTTPTypes", "Proto", "RPC", "TestSupport",
-                "Wire",
+                "Accounts", "Basics", "Capability", "Crypto", "Database", "DatabaseTesting", "HTTPTypes", "Proto",
+                "RPC",
+                "TestSupport", "Wire",
             ],
             path: "Tests/GatewayTesting", swiftSettings: strict),
         tests("Basics"),
@@ -357,22 +362,26 @@ let package = Package(
                 "WireTesting",
             ],
             swiftSettings: strict),
-        tests("Database", ["Basics", "CSQLite", "GatewayTesting"]),
+        tests("Database", ["Basics", "CSQLite", "DatabaseTesting", "GatewayTesting"]),
         tests("StoreProtocol", ["Basics", "Crypto", "HTTPTypes"], exclude: ["Vectors"]),
-        tests("ObjectStore", ["Basics", "Crypto", "Database", "DirectoryEngine", "StoreProtocol", "StoreTesting"]),
+        tests(
+            "ObjectStore",
+            [
+                "Basics", "Crypto", "Database", "DatabaseTesting", "DirectoryEngine", "StoreProtocol", "StoreTesting",
+            ]),
         tests(
             "StoreServer",
             [
-                "Basics", "Checksums", "Crypto", "Database", "DirectoryEngine", "EngineCopy", "HTTPClient",
-                "HTTPServer",
-                "HTTPTestClient", "HTTPTypes", "ObjectStore", "S3Engine", "Sockets", "StoreClient", "StoreProtocol",
+                "Basics", "Checksums", "Crypto", "Database", "DatabaseTesting", "DirectoryEngine", "EngineCopy",
+                "HTTPClient", "HTTPServer", "HTTPTestClient", "HTTPTypes", "ObjectStore", "S3Engine", "Sockets",
+                "StoreClient", "StoreProtocol",
                 "StoreTesting",
             ]),
         tests(
             "Accounts",
             [
-                "Basics", "Capability", "Crypto", "Database", "GatewayAPI", "GatewayTesting", "HTTPTypes", "Proto",
-                "RPC", "Wire",
+                "Basics", "Capability", "Crypto", "Database", "DatabaseTesting", "GatewayAPI", "GatewayTesting",
+                "HTTPTypes", "Proto", "RPC", "Wire",
             ]),
         tests(
             "Identity",

@@ -1,6 +1,7 @@
 import Basics
 import Capability
 import Database
+import DatabaseTesting
 import Foundation
 import GatewayAPI
 import GatewayTesting
@@ -275,7 +276,7 @@ import Wire
         #expect(try await page(world, token: system).lines.count { $0.organization == "acme" } == 2)
     }
 
-    @Test func linesOfAnOlderVersionAreThoseOfWhoHadTheName() throws {
+    @Test(.onSQLite) func linesOfAnOlderVersionAreThoseOfWhoHadTheName() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("audit-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: path) }

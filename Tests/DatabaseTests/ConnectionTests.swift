@@ -1,5 +1,6 @@
 import Basics
 import CSQLite
+import DatabaseTesting
 import TestSupport
 import Testing
 

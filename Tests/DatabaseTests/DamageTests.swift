@@ -1,3 +1,4 @@
+import DatabaseTesting
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Basics
+import DatabaseTesting
 import Foundation
 import Synchronization
 import TestSupport

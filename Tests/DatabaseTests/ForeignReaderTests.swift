@@ -1,4 +1,5 @@
 import Basics
+import DatabaseTesting
 import Dispatch
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Basics
+import DatabaseTesting
 import GatewayTesting
 import Synchronization
 import TestSupport

@@ -1,4 +1,5 @@
 import Basics
+import DatabaseTesting
 import Synchronization
 import TestSupport
 import Testing

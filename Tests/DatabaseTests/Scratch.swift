@@ -1,4 +1,5 @@
 import Basics
+import DatabaseTesting
 import Dispatch
 import Foundation
 import Synchronization
@@ -109,5 +110,18 @@ final class Replies: Sendable {
     func wait(for count: Int) throws -> [String] {
         for _ in 0..<count { try arrived.waitForSignal() }
         return lines.withLock { $0 }
+    }
+}
+
+extension ReadConnection {
+    /// Returns the names of a table's columns; none if there is no table.
+    func columns(of table: String) throws -> [String] {
+        let sql = DatabaseEngine.choose(
+            sqlite: "SELECT name FROM pragma_table_info($1)",
+            postgres: """
+                SELECT CAST(column_name AS TEXT) AS name FROM information_schema.columns
+                WHERE table_schema = current_schema() AND table_name = $1 ORDER BY ordinal_position
+                """)
+        return try query(sql, table) { $0.text("name") }
     }
 }

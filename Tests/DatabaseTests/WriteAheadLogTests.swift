@@ -1,4 +1,5 @@
 import Basics
+import DatabaseTesting
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 package import Database
+import DatabaseTesting
 import Dispatch
 package import TestSupport
 
@@ -10,7 +11,7 @@ package final class TestDatabase: Sendable {
     /// - Parameter inMemory: whether the folder may be in memory. Only the tests of Database and ObjectStore test durability.
     package init(_ migrations: [Migration], inMemory: Bool = true) throws {
         folder = try TestFolder(inMemory: inMemory)
-        database = try Database(path: folder.path + "/gateway.db", migrations: migrations)
+        database = try DatabaseEngine.open(folder.path + "/gateway.db", migrations)
     }
 
     deinit {

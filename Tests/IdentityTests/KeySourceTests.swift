@@ -23,12 +23,12 @@ import Testing
         publish(["a"])
     }
 
-    /// The table of keys alone: the others refer to the accounts.
+    /// The table of keys alone: the others refer to the accounts. A server has all tables.
     private static let keysOnly = [
         Migration(
             name: "keys",
             sql: """
-                CREATE TABLE identity_keys (
+                CREATE TABLE IF NOT EXISTS identity_keys (
                     provider TEXT PRIMARY KEY, issuer TEXT NOT NULL, body BLOB NOT NULL, read_at INTEGER NOT NULL
                 ) STRICT;
                 """)

@@ -1,6 +1,7 @@
 package import Basics
 import Crypto
 import Database
+import DatabaseTesting
 import HTTPServer
 import HTTPTypes
 import ObjectStore
@@ -45,7 +46,7 @@ package final class TestBucket: CredentialSource {
     package init(clock: any WallClock = SystemClock()) throws {
         self.clock = clock
         folder = try TestFolder(inMemory: true)
-        database = try Database(path: folder.path + "/db", migrations: ObjectStore.migrations)
+        database = try DatabaseEngine.open(folder.path + "/db", ObjectStore.migrations)
         var configuration = ObjectStoreConfiguration()
         configuration.staticKeys = [Self.key]
         store = try ObjectStore(

@@ -1,3 +1,4 @@
+import DatabaseTesting
 import TestSupport
 import Testing
 

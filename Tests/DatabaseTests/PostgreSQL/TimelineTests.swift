@@ -1,3 +1,4 @@
+import DatabaseTesting
 import GatewayTesting
 import TestSupport
 import Testing

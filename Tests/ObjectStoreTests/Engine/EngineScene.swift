@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import Database
+import DatabaseTesting
 import Foundation
 import StoreProtocol
 import TestSupport
@@ -35,7 +36,7 @@ final class EngineScene: @unchecked Sendable {  // the folder is only kept
 
     init(_ engine: any ObjectEngine) throws {
         folder = try TestFolder()
-        database = try Database(path: folder.path + "/db", migrations: ObjectStore.migrations)
+        database = try DatabaseEngine.open(folder.path + "/db", ObjectStore.migrations)
         store = try ObjectStore(
             engine: engine, database: database, keyring: Keyring(root: Secret([UInt8](repeating: 1, count: 32))))
         permit = WritePermit(claims: claims, policy: Policy())

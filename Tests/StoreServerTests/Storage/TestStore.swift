@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import Database
+import DatabaseTesting
 import EngineCopy
 import Foundation
 import HTTPTestClient
@@ -77,8 +78,7 @@ final class TestStore {
         self.configure = configure
         folder = try place?.folder ?? TestFolder(inMemory: inMemory)
         clock = place?.clock ?? ManualClock()
-        database = try Database(
-            path: "\(folder.path)/\(place?.database ?? "db")", migrations: ObjectStore.migrations)
+        database = try DatabaseEngine.open("\(folder.path)/\(place?.database ?? "db")", ObjectStore.migrations)
         let path = folder.path + "/store"
         let engine = try engine ?? TestEngine.make(path, files)
         self.engine = engine is DirectoryEngine ? nil : engine
