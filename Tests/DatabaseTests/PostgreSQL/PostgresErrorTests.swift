@@ -42,16 +42,13 @@ import Testing
         #expect(parameters["client_encoding"] == "UTF8" && parameters["target_session_attrs"] == "read-write")
     }
 
-    @Test func eachHostCanBeTheFirst() throws {
-        let server = PostgresServer(url: "postgresql://u@a:1,b:2,c:3/d")
-        #expect(try server.hostCount == 3)
-        let places = try (0..<3).map { first in
-            let parameters = try server.parameters(beginningWith: first)
-            return "\(parameters["host"] ?? "") \(parameters["port"] ?? "")"
+    @Test func eachHostHasItsParameters() throws {
+        let places = { (url: String) in
+            try PostgresServer(url: url).hosts().map { "\($0["host"] ?? "") \($0["port"] ?? "") \($0["dbname"] ?? "")" }
         }
-        #expect(places == ["a,b,c 1,2,3", "b,c,a 2,3,1", "c,a,b 3,1,2"])
-        let onePort = try PostgresServer(url: "host=a,b port=5433").parameters(beginningWith: 1)
-        #expect(onePort["host"] == "b,a" && onePort["port"] == "5433")
+        #expect(try places("postgresql://u@a:1,b:2,c:3/d") == ["a 1 d", "b 2 d", "c 3 d"])
+        #expect(try places("host=a,b port=5433") == ["a 5433 ", "b 5433 "])
+        #expect(try places("host=a") == ["a  "] && places("dbname=d") == ["  d"])
     }
 
     @Test func schemasHaveLocksOfTheirOwn() {

@@ -35,14 +35,30 @@ import Testing
     }
 
     @Test func commitOnAFormerPrimaryIsInDoubt() throws {
-        let server = scratch.server
+        var server = scratch.server
+        server.reconnectTimeout = .milliseconds(10)
+        let timelines = server.timelines
         let database = try scratch.database(on: server)
         #expect(throws: DatabaseError.outcomeUnknown) {
             try database.writeBlocking { connection in
-                _ = server.timelines.note(.max)
-                return try connection.execute("INSERT INTO notes (body) VALUES ('lost')")
+                try connection.execute("INSERT INTO notes (body) VALUES ('lost')")
+                _ = timelines.note(.max)
             }
         }
+    }
+
+    @Test func statementOnAFormerPrimaryIsGivenUp() throws {
+        var server = scratch.server
+        server.reconnectTimeout = .milliseconds(10)
+        let timelines = server.timelines
+        let database = try scratch.database(on: server)
+        #expect(throws: Timelines.formerPrimary) {
+            try database.writeBlocking { connection in
+                _ = timelines.note(.max)
+                try connection.execute("INSERT INTO notes (body) VALUES ('lost')")
+            }
+        }
+        #expect(try scratch.database().notes().isEmpty)
     }
 
     @Test func timelineOfEachHostIsWatched() throws {

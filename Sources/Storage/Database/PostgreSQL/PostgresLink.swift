@@ -9,16 +9,24 @@ final class PostgresLink {
     /// The number of warnings that the server has sent.
     private let warnings: UnsafeMutablePointer<Int>
     private(set) var isLost = false
+    /// The time in milliseconds after which a wait looks for a later timeline.
+    private static let longestPoll: Int64 = 500
     /// Whether a statement was sent whose result was not read.
     private var hasUnreadResult = false
     /// The statement whose rows are being read one at a time.
     var openRows: PostgresRows?
 
-    /// - Parameter first: the number of the host that is tried first.
-    init(to server: PostgresServer, beginningWith first: Int = 0) throws(DatabaseError) {
-        let parameters = try server.parameters(beginningWith: first)
+    private let timelines: Timelines
+    /// The timeline of the server; the largest number = unknown.
+    private(set) var timeline = Int64.max
+
+    /// - Parameter parameters: those of libpq.
+    init(
+        _ parameters: [String: String], atMost limit: Duration, _ timelines: Timelines
+    ) throws(DatabaseError) {
+        self.timelines = timelines
         password = parameters["password"] ?? ""
-        let deadline = ContinuousClock.now + server.connectTimeout
+        let deadline = ContinuousClock.now + limit
         let names = Array(parameters.keys)
         let started = Self.withTexts(names) { names in
             Self.withTexts(Array(parameters.values)) { PQconnectStartParams(names, $0, 0) }
@@ -196,13 +204,32 @@ final class PostgresLink {
         return latest
     }
 
+    /// Sets the timeline of the server.
+    ///
+    /// - Throws: if a later one is known.
+    func setTimeline(_ timeline: Int64) throws(DatabaseError) {
+        self.timeline = timeline
+        if !timelines.note(timeline) { throw former() }
+    }
+
+    /// Whether another server has replaced this one since.
+    var isOfFormerPrimary: Bool { !timelines.isLatest(timeline) }
+
+    /// Gives the link to a former primary up.
+    func former() -> DatabaseError {
+        abandon()
+        return Timelines.formerPrimary
+    }
+
     private func wait(for events: Int32, until deadline: ContinuousClock.Instant) throws(DatabaseError) {
         while true {
+            // It may never answer.
+            if isOfFormerPrimary { throw former() }
             let left = (deadline - .now).wholeMilliseconds
             guard left >= 0 else { throw lost(reason: "the server does not answer in time") }
             var descriptor = pollfd(fd: PQsocket(connection), events: Int16(events), revents: 0)
             guard descriptor.fd >= 0 else { throw lost() }
-            let count = poll(&descriptor, 1, Int32(clamping: left + 1))
+            let count = poll(&descriptor, 1, Int32(clamping: min(left + 1, Self.longestPoll)))
             if count > 0 { return }
             if count < 0 && errno != EINTR { throw lost(reason: "poll: \(String(cString: strerror(errno)))") }
         }

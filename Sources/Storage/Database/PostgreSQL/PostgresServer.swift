@@ -54,26 +54,27 @@ package struct PostgresServer: Sendable {
 
     var quotedSchema: String { "\"" + schema.replacing(bytes: ["\"": "\"\""]) + "\"" }
 
-    /// The number of hosts in the URL.
-    var hostCount: Int {
-        get throws(DatabaseError) {
-            let parameters = try options()
-            return (parameters["hostaddr"] ?? parameters["host"] ?? "").split(separator: ",").count
+    /// Returns the parameters of a connection to each host of the URL.
+    ///
+    /// libpq would try one after the other, and would wait for one that does not answer as long as for all.
+    func hosts() throws(DatabaseError) -> [[String: String]] {
+        let parameters = try parameters()
+        let lists = ["host", "hostaddr", "port"].map { name in
+            (name, (parameters[name] ?? "").split(separator: ",", omittingEmptySubsequences: false).map(String.init))
+        }
+        return (0..<(lists.map(\.1.count).max() ?? 1)).map { number in
+            var host = parameters
+            // One port may be that of all hosts.
+            for (name, values) in lists where values.count > 1 { host[name] = values[min(number, values.count - 1)] }
+            return host
         }
     }
 
     /// Returns the parameters of a connection.
     ///
-    /// - Parameter first: the number of the host that is tried first.
     /// - Throws: ``DatabaseError/unsuitable(_:)``, without the URL, which may have a password.
-    func parameters(beginningWith first: Int = 0) throws(DatabaseError) -> [String: String] {
+    func parameters() throws(DatabaseError) -> [String: String] {
         var parameters = try options()
-        for name in ["host", "hostaddr", "port"] where first > 0 {
-            guard let values = parameters[name]?.split(separator: ",", omittingEmptySubsequences: false),
-                values.count > first
-            else { continue }
-            parameters[name] = (values[first...] + values[..<first]).joined(separator: ",")
-        }
         parameters["client_encoding"] = "UTF8"
         // A standby would answer reads with older rows.
         parameters["target_session_attrs"] = "read-write"

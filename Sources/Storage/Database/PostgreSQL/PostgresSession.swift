@@ -20,7 +20,6 @@ final class PostgresSession: DatabaseSession {
     private var link: PostgresLink
     /// The server process that has the link; see ``identify``.
     private var process = ""
-    private var timeline: Int64 = 0
     /// The names of the prepared statements by their texts.
     private var names: [String: String] = [:]
     private var nameCount = 0
@@ -37,14 +36,38 @@ final class PostgresSession: DatabaseSession {
     init(_ server: PostgresServer, _ role: Role) throws(DatabaseError) {
         self.server = server
         self.role = role
-        link = try PostgresLink(to: server)
+        link = try Self.firstLink(to: server)
         super.init()
         do {
             try configure()
         } catch {
-            guard error == Timelines.formerPrimary else { throw error }
+            // libpq reached the host, which may be a former primary.
+            guard case .unavailable = error else { throw error }
             try connect()
         }
+    }
+
+    /// Returns a link to the first host that accepts one.
+    private static func firstLink(to server: PostgresServer) throws(DatabaseError) -> PostgresLink {
+        try ofEachHost(of: server) { (link) throws(DatabaseError) in link }
+    }
+
+    /// Connects to one host after the other, beginning with the latest primary, until `body` succeeds.
+    private static func ofEachHost<T>(
+        of server: PostgresServer, _ body: (PostgresLink) throws(DatabaseError) -> T
+    ) throws(DatabaseError) -> T {
+        let hosts = try server.hosts()
+        var failure = DatabaseError.unavailable("the database's URL has no host")
+        for offset in 0..<hosts.count {
+            let host = hosts[(server.timelines.host + offset) % hosts.count]
+            do {
+                return try body(PostgresLink(host, atMost: server.connectTimeout / hosts.count, server.timelines))
+            } catch {
+                guard case .unavailable = error else { throw error }
+                failure = error
+            }
+        }
+        throw failure
     }
 
     override var batchTime: Duration? { server.batchTime }
@@ -213,17 +236,10 @@ final class PostgresSession: DatabaseSession {
         forgetStatements()
         hasExpiredStatements = false
         pending.removeAll(keepingCapacity: true)
-        let hosts = try server.hostCount
-        var first = 0
-        while true {
-            do {
-                link = try PostgresLink(to: server, beginningWith: first)
-                return try configure()
-            } catch {
-                // A former primary accepts writes, too: libpq would always choose it.
-                first += 1
-                guard error == Timelines.formerPrimary, first < hosts else { throw error }
-            }
+        // A former primary accepts writes, too, so the next host is tried if it is one.
+        try Self.ofEachHost(of: server) { (link) throws(DatabaseError) in
+            self.link = link
+            try configure()
         }
     }
 
@@ -267,17 +283,8 @@ final class PostgresSession: DatabaseSession {
             throw .unsuitable("a connection pooler is in front of the database: connect to the server itself")
         }
         process = result.text(0, 1)
-        timeline = result.int64(0, 2)
-        if !server.timelines.note(timeline) { try refuseFormerPrimary() }
+        try link.setTimeline(result.int64(0, 2))
     }
-
-    private func refuseFormerPrimary() throws(DatabaseError) {
-        link.abandon()
-        throw Timelines.formerPrimary
-    }
-
-    /// Whether the link is to a server that another one has replaced since.
-    private var isOfFormerPrimary: Bool { !server.timelines.isLatest(timeline) }
 
     /// Makes a COMMIT wait until it is on the server's disk, whatever the default of the server.
     private static let waitForLog = """
@@ -296,7 +303,7 @@ final class PostgresSession: DatabaseSession {
     override func begin() throws(DatabaseError) {
         pending.removeAll(keepingCapacity: true)
         var isNew = false
-        if isOfFormerPrimary { link.abandon() }
+        if link.isOfFormerPrimary { link.abandon() }
         if link.isLost {
             try reconnect()
             isNew = true
@@ -354,7 +361,7 @@ final class PostgresSession: DatabaseSession {
         }
         // The wait for a standby was cancelled.
         if link.warningCount > warnings { try ask() }
-        guard !isOfFormerPrimary else { throw .outcomeUnknown }
+        guard !link.isOfFormerPrimary else { throw .outcomeUnknown }
     }
 
     /// Ends a transaction that has only read, whatever the server says to that.
@@ -362,7 +369,7 @@ final class PostgresSession: DatabaseSession {
     /// - Throws: if what was read may be old.
     private func endReading() throws(DatabaseError) {
         defer { pending.removeAll(keepingCapacity: true) }
-        if isOfFormerPrimary { try refuseFormerPrimary() }
+        if link.isOfFormerPrimary { throw link.former() }
         if !isBeginning { try link.post("COMMIT") }
     }
 

@@ -7,12 +7,19 @@ import Synchronization
 /// timeline is a former primary, which must neither be read nor written.
 final class Timelines: Sendable {
     private let latest = Atomic<Int64>(0)
+    private let latestHost = Atomic<Int>(0)
+
+    /// The number of the host in the URL that had the latest timeline.
+    var host: Int { latestHost.load(ordering: .sequentiallyConsistent) }
 
     /// Notes the timeline of a server that accepts writes.
     ///
+    /// - Parameter host: its number in the URL, if that is known.
     /// - Returns: whether there is no later one.
-    func note(_ timeline: Int64) -> Bool {
-        latest.max(timeline, ordering: .sequentiallyConsistent).newValue == timeline
+    func note(_ timeline: Int64, host: Int? = nil) -> Bool {
+        let isLatest = latest.max(timeline, ordering: .sequentiallyConsistent).newValue == timeline
+        if isLatest, let host { latestHost.store(host, ordering: .sequentiallyConsistent) }
+        return isLatest
     }
 
     func isLatest(_ timeline: Int64) -> Bool { latest.load(ordering: .sequentiallyConsistent) <= timeline }
@@ -32,13 +39,15 @@ final class TimelineWatch: Sendable {
     private let hosts: Int
 
     init(_ server: PostgresServer) throws(DatabaseError) {
-        hosts = max(1, try server.hostCount)
-        var server = server
-        server.connectTimeout = server.timelineInterval
-        for host in 0..<hosts {
+        let all = try server.hosts()
+        hosts = all.count
+        for (number, host) in all.enumerated() {
+            var parameters = host
+            // A standby answers with 0, and with its timeline as soon as it is the primary.
+            parameters["target_session_attrs"] = "any"
+            let look = Look(server: server, number: number, parameters: parameters)
             let closing = closing
-            let server = server
-            Worker.thread("timeline").post { Self.run(server, host, until: closing) }
+            Worker.thread("timeline").post { look.run(until: closing) }
         }
     }
 
@@ -46,14 +55,23 @@ final class TimelineWatch: Sendable {
         for _ in 0..<hosts { closing.signal() }
     }
 
-    private static func run(_ server: PostgresServer, _ host: Int, until closing: DispatchSemaphore) {
-        let interval = server.timelineInterval
-        var link: PostgresLink?
-        while closing.wait(timeout: .now() + .nanoseconds(Int(interval.nanoseconds))) == .timedOut {
-            let current = link ?? (try? PostgresLink(to: server, beginningWith: host))
-            let result = try? current?.run(atMost: interval) { PQsendQuery($0, "SELECT " + Timelines.query) }
-            link = result?.state == nil ? current : nil
-            if let result, result.rowCount == 1 { _ = server.timelines.note(result.int64(0, 0)) }
+    /// The look at one host.
+    private struct Look: Sendable {
+        let server: PostgresServer
+        let number: Int
+        let parameters: [String: String]
+
+        func run(until closing: DispatchSemaphore) {
+            let interval = server.timelineInterval
+            var link: PostgresLink?
+            while closing.wait(timeout: .now() + .nanoseconds(Int(interval.nanoseconds))) == .timedOut {
+                let current = link ?? (try? PostgresLink(parameters, atMost: interval, server.timelines))
+                let result = try? current?.run(atMost: interval) { PQsendQuery($0, "SELECT " + Timelines.query) }
+                link = result?.state == nil ? current : nil
+                guard let result, result.state == nil, result.rowCount == 1 else { continue }
+                let timeline = result.int64(0, 0)
+                if timeline > 0 { _ = server.timelines.note(timeline, host: number) }
+            }
         }
     }
 }
