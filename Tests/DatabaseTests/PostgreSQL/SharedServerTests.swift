@@ -107,6 +107,14 @@ import Testing
         #expect(try database.notes().isEmpty)
     }
 
+    @Test func readWaitsForAThreadForALimitedTime() async throws {
+        var server = scratch.server
+        server.readerWait = .zero
+        let database = try scratch.database(on: server)
+        await #expect(throws: DatabaseError.overloaded) { try await database.read { try $0.hasRow("SELECT 1") } }
+        #expect(try database.notes().isEmpty)
+    }
+
     /// Each write takes a quarter of a transaction's time.
     @Test func longBatchesAreSeveralTransactions() throws {
         let database = try scratch.database()
