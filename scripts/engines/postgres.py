@@ -25,9 +25,13 @@ class Server:
     The kernel ends it with this process (PR_SET_PDEATHSIG), however that ends.
     """
 
-    def __init__(self):
-        self._directory = Path(tempfile.mkdtemp(prefix="gateway-postgres-"))
-        self._process: subprocess.Popen | None = None
+    def __init__(self, primary: "Server | None" = None):
+        """
+        :param primary: the server whose synchronous standby this one is.
+        """
+        self.directory = Path(tempfile.mkdtemp(prefix="gateway-postgres-"))
+        self.process: subprocess.Popen | None = None
+        self._primary = primary
         self._number = 0
 
     def __enter__(self) -> "Server":
@@ -39,36 +43,31 @@ class Server:
         return self
 
     def __exit__(self, *_) -> None:
-        if self._process is not None:
+        if self.process is not None:
             # SIGQUIT ends it at once; its data are not needed again.
-            self._process.send_signal(3)
+            self.process.send_signal(3)
             try:
-                self._process.wait(10)
+                self.process.wait(10)
             except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-        shutil.rmtree(self._directory, ignore_errors=True)
+                self.process.kill()
+                self.process.wait()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def standby(self) -> "Server":
+        """Makes a standby, for which commits wait."""
+        return Server(self)
 
     def _start(self) -> None:
         as_user = []
         if os.geteuid() == 0:
             user = pwd.getpwnam(_USER)
-            os.chown(self._directory, user.pw_uid, user.pw_gid)
+            os.chown(self.directory, user.pw_uid, user.pw_gid)
             as_user = [f"--reuid={_USER}", f"--regid={_USER}", "--init-groups"]
-        data = self._directory / "data"
         command = ["setpriv", *as_user, "--pdeathsig=QUIT"]
-        options = ["--auth=trust", "--username=gateway", "--no-sync", "--encoding=UTF8", "--locale=C"]
-        made = subprocess.run(
-            [*command, _PROGRAMS / "initdb", "-D", data, *options],
-            cwd=self._directory,
-            capture_output=True,
-            text=True,
-            timeout=_START_SECONDS,
-        )
-        assert made.returncode == 0, made.stderr
+        self._make_data(command)
         settings = {
             "listen_addresses": "",
-            "unix_socket_directories": str(self._directory),
+            "unix_socket_directories": str(self.directory),
             "fsync": "off",
             # Not for a standby, which tests let others wait for.
             "synchronous_commit": "local",
@@ -81,27 +80,47 @@ class Server:
             "jit": "off",
         }
         arguments = [argument for name, value in settings.items() for argument in ("-c", f"{name}={value}")]
-        with open(self._directory / "log", "wb") as log:
-            self._process = subprocess.Popen(
-                [*command, _PROGRAMS / "postgres", "-D", data, *arguments],
-                cwd=self._directory,
+        with open(self.directory / "log", "wb") as log:
+            self.process = subprocess.Popen(
+                [*command, _PROGRAMS / "postgres", "-D", self.directory / "data", *arguments],
+                cwd=self.directory,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
             )
+        self._wait()
+        if self._primary is not None:
+            with closing(self._primary.connect("postgres")) as connection:
+                connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+                connection.execute("SELECT pg_reload_conf()")
+
+    def _make_data(self, command: list[str]) -> None:
+        data = self.directory / "data"
+        if self._primary is None:
+            options = ["--auth=trust", "--username=gateway", "--no-sync", "--encoding=UTF8", "--locale=C"]
+            making = [_PROGRAMS / "initdb", "-D", data, *options]
+        else:
+            options = ["--no-sync", "--write-recovery-conf", "--checkpoint=fast"]
+            making = [_PROGRAMS / "pg_basebackup", "-D", data, "-d", self._primary.url("postgres"), *options]
+        made = subprocess.run(
+            [*command, *making], cwd=self.directory, capture_output=True, text=True, timeout=_START_SECONDS
+        )
+        assert made.returncode == 0, made.stderr
+
+    def _wait(self) -> None:
         deadline = time.monotonic() + _START_SECONDS
         while True:
             try:
                 self.connect("postgres").close()
                 return
             except psycopg.OperationalError:
-                log_text = (self._directory / "log").read_text(errors="replace")
-                assert self._process.poll() is None and time.monotonic() < deadline, log_text
+                log_text = (self.directory / "log").read_text(errors="replace")
+                assert self.process.poll() is None and time.monotonic() < deadline, log_text
                 time.sleep(0.05)
 
     def url(self, database: str) -> str:
         """Returns what libpq needs to connect to a database."""
-        return f"host={self._directory} user=gateway dbname={database}"
+        return f"host={self.directory} user=gateway dbname={database}"
 
     def connect(self, database: str) -> psycopg.Connection:
         """Opens a connection on which each statement is a transaction of its own."""
