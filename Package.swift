@@ -412,8 +412,9 @@ let package = Package(
         tests(
             "CopyJobs",
             [
-                "Accounts", "Basics", "Catalog", "Crypto", "Database", "GatewayAPI", "GatewayTesting", "HTTPClient",
-                "ObjectStore", "Proto", "RPC", "StoreClient", "StoreProtocol", "StoreTesting",
+                "Accounts", "Basics", "Catalog", "Crypto", "Database", "DatabaseTesting", "GatewayAPI",
+                "GatewayTesting", "HTTPClient", "ObjectStore", "Proto", "RPC", "StoreClient", "StoreProtocol",
+                "StoreTesting",
             ]),
         tests(
             "Uploads",

@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import Database
+import DatabaseTesting
 import Foundation
 import GatewayAPI
 import GatewayTesting
@@ -168,10 +169,11 @@ import Wire
         let world = try await TestAccounts()
         _ = try await world.login()
         let copy = "SELECT id, at, 'nobody', organization, action, target, peer, result FROM audit"
-        for change in [
-            "UPDATE audit SET actor = 'nobody'", "DELETE FROM audit",
-            "INSERT OR REPLACE INTO audit (id, at, actor, organization, action, target, peer, result) \(copy)",
-        ] {
+        let columns = "INTO audit (id, at, actor, organization, action, target, peer, result)"
+        let replacement = DatabaseEngine.choose(
+            sqlite: "INSERT OR REPLACE \(columns) \(copy)",
+            postgres: "INSERT \(columns) \(copy) ON CONFLICT (id) DO UPDATE SET actor = excluded.actor")
+        for change in ["UPDATE audit SET actor = 'nobody'", "DELETE FROM audit", replacement] {
             await #expect(throws: DatabaseError.constraint(.other, message: "the audit log is append-only")) {
                 try await world.database.write { _ = try $0.execute(change) }
             }

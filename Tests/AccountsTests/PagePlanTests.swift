@@ -1,4 +1,5 @@
 import Database
+import DatabaseTesting
 import GatewayTesting
 import TestSupport
 import Testing
@@ -6,7 +7,7 @@ import Testing
 @testable import Accounts
 
 /// Plans of the statements that read pages of an organization's records. On a loop nothing but the page may be read.
-@Suite(.timeLimited) struct PagePlanTests {
+@Suite(.timeLimited, .onSQLite) struct PagePlanTests {
     @Test(arguments: ["sites", "users"]) func pageIsReadInTheOrderOfAnIndex(table: String) async throws {
         let world = try await TestAccounts()
         let plan = try await world.database.read { connection in

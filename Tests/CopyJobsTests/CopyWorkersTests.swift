@@ -1,5 +1,6 @@
 import Basics
 import Database
+import DatabaseTesting
 import Foundation
 import GatewayTesting
 import Synchronization
@@ -43,7 +44,7 @@ import Testing
     }
 
     /// A disk that was full for a while must not block a job forever.
-    @Test func itemWhoseEndCannotBeWrittenIsRetried() async throws {
+    @Test(.onSQLite) func itemWhoseEndCannotBeWrittenIsRetried() async throws {
         try scene.add("a", items: 1)
         _ = try scene.database.writeBlocking { connection in
             try connection.execute(
