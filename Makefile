@@ -26,10 +26,11 @@ test-objects: deps venv ## Run the acceptance tests of the store with its object
 	swift build
 	@$(VENV)/bin/python scripts/objects $(or $(ENGINE),rgw) -n 2 --dist loadfile
 
-postgres: deps venv ## Run the Swift tests with their databases on a PostgreSQL of their own
+postgres: deps venv ## Run the Swift tests of some modules with their databases on a PostgreSQL of their own
 	@scripts/deps postgresql-15
 	swift build --build-tests
-	@$(VENV)/bin/python scripts/sql serve swift test --skip-build --disable-xctest --no-parallel
+	@$(VENV)/bin/python scripts/sql serve swift test --skip-build --disable-xctest --no-parallel \
+		--filter '^(Database|DeviceInit|Identity|Webhooks)Tests\.'
 
 lint: deps venv ## Check everything that needs no build: formatting, common mistakes, module imports, wording
 	@scripts/deps shellcheck nodejs
