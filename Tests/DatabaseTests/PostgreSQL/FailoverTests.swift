@@ -12,7 +12,7 @@ private let failoverFolder = ProcessInfo.processInfo.environment["LAB_FAILOVER"]
 /// The program that `scripts/sql failover` runs while it ends, stops and promotes servers.
 ///
 /// `LAB_FAILOVER` is a folder, in whose file `log` it writes what callers were answered, until there is a file `stop`.
-@Suite(.onPostgres, .enabled(if: failoverFolder != nil)) struct FailoverTests {
+@Suite(.timeLimited, .onPostgres, .enabled(if: failoverFolder != nil)) struct FailoverTests {
     private static let bodies = Migration(
         name: "bodies-1", sql: "CREATE TABLE bodies (body TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;")
 
