@@ -255,7 +255,7 @@ CREATE TABLE store_objects (
 
 CREATE TABLE store_removals (file_id TEXT COLLATE "C" PRIMARY KEY);
 
-CREATE TABLE store_identity (id TEXT COLLATE "C" PRIMARY KEY, generation BIGINT NOT NULL, stopped_with TEXT COLLATE "C");
+CREATE TABLE store_identity (id TEXT COLLATE "C" PRIMARY KEY, generation BIGINT NOT NULL, stopped_with TEXT COLLATE "C", history TEXT COLLATE "C", position BIGINT NOT NULL DEFAULT 0, swept_at BIGINT);
 
 CREATE TABLE object_operations (
     id TEXT COLLATE "C" PRIMARY KEY,
@@ -383,6 +383,14 @@ CREATE TABLE retention_rules (
     days BIGINT NOT NULL,
     PRIMARY KEY (organization_id, number)
 );
+
+CREATE TABLE store_engine_copies (
+    target TEXT COLLATE "C" PRIMARY KEY,
+    begun_at BIGINT NOT NULL,
+    ended_at BIGINT
+);
+
+CREATE TABLE store_directory (holds_bytes BIGINT NOT NULL);
 
 CREATE TABLE companions_profiles (
     user_id BIGINT PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
@@ -771,6 +779,18 @@ CREATE TABLE copy_claims (
     is_written BIGINT NOT NULL
 , file_id TEXT COLLATE "C");
 
+CREATE TABLE store_quarantine (
+    segment_id TEXT COLLATE "C" PRIMARY KEY,
+    size BIGINT NOT NULL,
+    upload_id TEXT COLLATE "C" NOT NULL,
+    bucket TEXT COLLATE "C" NOT NULL,
+    object_key TEXT COLLATE "C" NOT NULL,
+    multipart_id TEXT COLLATE "C",
+    part_number BIGINT,
+    written_at BIGINT NOT NULL,
+    found_at BIGINT NOT NULL
+);
+
 CREATE TABLE store_usage (upload_id TEXT COLLATE "C" PRIMARY KEY, bytes BIGINT NOT NULL);
 
 CREATE TABLE unread_recordings (
@@ -932,6 +952,8 @@ CREATE INDEX objects_by_path
 
 CREATE INDEX deleted_objects_by_path
     ON deleted_objects ("coalesce"(device_id, site_id), path_digest, size);
+
+CREATE INDEX store_small_segments ON store_segments (layout_id) WHERE number = 2 AND size < 8388608;
 
 CREATE INDEX store_multiparts_by_key ON store_multiparts (bucket, object_key, id)
     WHERE part_size = 0 AND completed = 0;
@@ -1237,40 +1259,43 @@ INSERT INTO migrations (name, number) VALUES
     ('uploads-8', 37),
     ('catalog-stored-files', 38),
     ('catalog-retention-rules', 39),
-    ('store-lost-parts', 40),
-    ('store-clean-stop', 41),
-    ('store-kept-fields', 42),
-    ('companions-1', 43),
-    ('archive-1', 44),
-    ('members-1', 45),
-    ('share-codes-1', 46),
-    ('sign-in-1', 47),
-    ('root-key-1', 48),
-    ('backup-runs-1', 49),
-    ('console-1', 50),
-    ('copies-1', 51),
-    ('clock-1', 52),
-    ('identity-1', 53),
-    ('events-1', 54),
-    ('share-codes-2', 55),
-    ('backup-runs-2', 56),
-    ('copies-2', 57),
-    ('events-2', 58),
-    ('copies-3', 59),
-    ('uploads-usage-3', 60),
-    ('events-3', 61),
-    ('copies-4', 62),
-    ('store-usage', 63),
-    ('store-checksums', 64),
-    ('store-crc32', 65),
-    ('catalog-undo', 66),
-    ('catalog-recordings', 67),
-    ('catalog-search', 68),
-    ('catalog-statistics', 69),
-    ('catalog-8', 70),
-    ('uploads-usage', 71),
-    ('catalog-recordings-2', 72),
-    ('store-usage-2', 73),
-    ('uploads-usage-2', 74),
-    ('uploads-usage-4', 75),
-    ('store-owners', 76);
+    ('store-engine-copy', 40),
+    ('store-small-segments', 41),
+    ('store-lost-parts', 42),
+    ('store-clean-stop', 43),
+    ('store-kept-fields', 44),
+    ('companions-1', 45),
+    ('archive-1', 46),
+    ('members-1', 47),
+    ('share-codes-1', 48),
+    ('sign-in-1', 49),
+    ('root-key-1', 50),
+    ('backup-runs-1', 51),
+    ('console-1', 52),
+    ('copies-1', 53),
+    ('clock-1', 54),
+    ('identity-1', 55),
+    ('events-1', 56),
+    ('share-codes-2', 57),
+    ('backup-runs-2', 58),
+    ('copies-2', 59),
+    ('events-2', 60),
+    ('copies-3', 61),
+    ('uploads-usage-3', 62),
+    ('events-3', 63),
+    ('copies-4', 64),
+    ('store-upkeep', 65),
+    ('store-usage', 66),
+    ('store-checksums', 67),
+    ('store-crc32', 68),
+    ('catalog-undo', 69),
+    ('catalog-recordings', 70),
+    ('catalog-search', 71),
+    ('catalog-statistics', 72),
+    ('catalog-8', 73),
+    ('uploads-usage', 74),
+    ('catalog-recordings-2', 75),
+    ('store-usage-2', 76),
+    ('uploads-usage-2', 77),
+    ('uploads-usage-4', 78),
+    ('store-owners', 79);
