@@ -31,12 +31,11 @@ import Testing
     }
 
     /// Runs the workers until `isDone` returns true, which is called in each of their turns.
+    ///
+    /// It ends after they have: an item that they would take afterwards would be copied by nobody.
     private func run(_ workers: CopyWorkers, until isDone: () throws -> Bool) async throws {
-        let task = Task { await workers.run() }
-        defer { task.cancel() }
-        for await _ in looks.stream {
-            if try isDone() { return }
-        }
+        async let _ = workers.run()
+        for await _ in looks.stream where try isDone() { return }
     }
 
     private var state: CopyJobState? {
