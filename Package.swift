@@ -404,9 +404,9 @@ let package = Package(
         tests(
             "Catalog",
             [
-                "Accounts", "Basics", "Checksums", "Crypto", "Database", "DirectoryEngine", "FileTesting", "GatewayAPI",
-                "GatewayTesting", "ObjectFilters", "ObjectStore", "Proto", "RPC", "StoreProtocol", "StoreTesting",
-                "Webhooks", "Wire",
+                "Accounts", "Basics", "Checksums", "Crypto", "Database", "DatabaseTesting", "DirectoryEngine",
+                "FileTesting", "GatewayAPI", "GatewayTesting", "ObjectFilters", "ObjectStore", "Proto", "RPC",
+                "StoreProtocol", "StoreTesting", "Webhooks", "Wire",
             ]),
         tests("ObjectFilters", ["Basics"]),
         tests(

@@ -1,4 +1,5 @@
 import Database
+import DatabaseTesting
 import GatewayProto
 import GatewayTesting
 import TestSupport
@@ -31,8 +32,8 @@ import Testing
         return String(text.prefix(length))
     }
 
-    /// With values that occur once, which take most.
-    @Test(arguments: [20, 256, 257, 950, 1100, 2048]) func recordedCostIsAboutWhatTagsTake(_ length: Int)
+    /// With values that occur once, which take most. The cost is that in a file of SQLite.
+    @Test(.onSQLite, arguments: [20, 256, 257, 950, 1100, 2048]) func recordedCostIsAboutWhatTagsTake(_ length: Int)
         throws
     {
         let (taken, recorded) = try measure(length: length)

@@ -28,7 +28,7 @@ import Testing
         try scene.database.readBlocking { connection in
             func sum(_ sql: String) throws -> Int64 {
                 let uploads = """
-                    (SELECT u.* FROM uploads u JOIN logical_uploads l ON l.id = u.logical_id WHERE l.\(column) = $1)
+                    (SELECT u.* FROM uploads u JOIN logical_uploads l ON l.id = u.logical_id WHERE l.\(column) = $1) AS own
                     """
                 return try connection.first(sql.replacing("UPLOADS", with: uploads), owner) { $0.int64(0) } ?? 0
             }

@@ -79,7 +79,7 @@ struct Facts {
     /// The cost is that of short tags, see `TagCost`.
     private static let listed = """
         SELECT upload_id, file_id, (
-            SELECT coalesce(sum(150 + 8 * (length(CAST(key AS BLOB)) + length(CAST(value AS BLOB)))), 0)
+            SELECT coalesce(sum(150 + 8 * (octet_length(key) + octet_length(value))), 0)
             FROM object_tags t WHERE t.position = o.position)
         FROM objects o WHERE device_id = $1
         """
