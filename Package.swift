@@ -419,9 +419,9 @@ let package = Package(
         tests(
             "Uploads",
             [
-                "Accounts", "Basics", "Capability", "Catalog", "Crypto", "Database", "DeviceClient", "DirectoryEngine",
-                "GatewayAPI", "GatewayTesting", "HTTPTypes", "ObjectStore", "Proto", "RPC", "StoreClient",
-                "StoreProtocol", "StoreServer", "StoreTesting", "Wire",
+                "Accounts", "Basics", "Capability", "Catalog", "Crypto", "Database", "DatabaseTesting", "DeviceClient",
+                "DirectoryEngine", "GatewayAPI", "GatewayTesting", "HTTPTypes", "ObjectStore", "Proto", "RPC",
+                "StoreClient", "StoreProtocol", "StoreServer", "StoreTesting", "Wire",
             ]),
         tests(
             "Backup",
@@ -492,13 +492,16 @@ let package = Package(
             path: "Tests/CompanionsClient/Program", swiftSettings: [.swiftLanguageMode(.v5)]),
         tests(
             "LibraryArchive",
-            ["AppProto", "AppSupport", "Basics", "Database", "GatewayTesting", "Identity", "Members"]),
+            [
+                "AppProto", "AppSupport", "Basics", "Database", "DatabaseTesting", "GatewayTesting", "Identity",
+                "Members",
+            ]),
         // The end of the tests of apps.
         tests(
             "Serve",
             [
                 "Accounts", "AppSupport", "Backup", "Basics", "Capability", "Commands", "Configuration", "Database",
-                "GatewayAPI", "GatewayTesting", "Observability", "Proto", "RPC", "Settings", "Wire",
+                "DatabaseTesting", "GatewayAPI", "GatewayTesting", "Observability", "Proto", "RPC", "Settings", "Wire",
             ]),
         tests(
             "Commands",

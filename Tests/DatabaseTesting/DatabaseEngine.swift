@@ -17,6 +17,10 @@ package enum DatabaseEngine: String, Sendable {
 
     package static let url = ProcessInfo.processInfo.environment["DATABASE_URL"] ?? ""
 
+    /// An SQL expression of a random identifier of a data file.
+    package static let randomFileID = choose(
+        sqlite: "lower(hex(randomblob(16)))", postgres: "replace(CAST(gen_random_uuid() AS text), '-', '')")
+
     /// Returns the value for the engine.
     package static func choose<T>(sqlite: T, postgres: T) -> T {
         current == .sqlite ? sqlite : postgres
@@ -35,6 +39,19 @@ package enum DatabaseEngine: String, Sendable {
     package static func open(_ path: String, _ migrations: [Migration]) throws -> Database {
         guard current == .postgres else { return try Database(path: path, migrations: migrations) }
         return try TestServer.open(path, migrations)
+    }
+}
+
+extension Connection {
+    /// Returns the number of rows that `body` changes, also by triggers and foreign keys.
+    package func countingChanges(_ body: () throws -> Void) throws -> Int {
+        let sql = DatabaseEngine.choose(
+            sqlite: "SELECT total_changes() AS total",
+            postgres: "SELECT sum(n_tup_ins + n_tup_upd + n_tup_del) AS total FROM pg_stat_xact_user_tables")
+        func total() throws -> Int { try first(sql) { $0.int("total") } ?? 0 }
+        let before = try total()
+        try body()
+        return try total() - before
     }
 }
 

@@ -1,6 +1,7 @@
 import AppProto
 import Basics
 import Database
+import DatabaseTesting
 import GatewayTesting
 import Synchronization
 import TestSupport

@@ -2,6 +2,7 @@ import Accounts
 import AppProto
 import Basics
 import Database
+import DatabaseTesting
 import GatewayTesting
 import Identity
 import Synchronization
@@ -108,15 +109,5 @@ struct LibraryScene {
         var sum = try await count("libraries")
         for table in Self.tables { sum += try await count(table) }
         return sum
-    }
-}
-
-extension Connection {
-    /// Returns the number of rows that `body` changes, also by foreign keys.
-    func countingChanges(_ body: () throws -> Void) throws -> Int {
-        func total() throws -> Int { try first("SELECT total_changes()") { $0.int(0) } ?? 0 }
-        let before = try total()
-        try body()
-        return try total() - before
     }
 }

@@ -1,5 +1,6 @@
 import Basics
 import Database
+import DatabaseTesting
 import GatewayAPI
 import GatewayTesting
 import Proto
@@ -45,7 +46,8 @@ import Wire
         let broken = await refusal { _ = try world.call(Self.sites, token: token) }
         #expect(broken?.detail == .internalError && broken?.message == "the gateway failed")
         let explanation = try #require(broken).explanation
-        #expect(explanation.contains("no such table"), "\(explanation)")
+        let cause = DatabaseEngine.choose(sqlite: "no such table", postgres: "does not exist")
+        #expect(explanation.contains(cause), "\(explanation)")
         world.database.close()
         let stopping = await refusal { _ = try world.call(Self.sites, token: token) }
         #expect(stopping?.status == .unavailable && stopping?.cause as? DatabaseError == .closed)

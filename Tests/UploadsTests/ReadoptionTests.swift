@@ -1,5 +1,6 @@
 import Basics
 import Database
+import DatabaseTesting
 import GatewayFormats
 import GatewayTesting
 import ObjectStore
@@ -49,12 +50,14 @@ import Testing
     }
 
     private func listed(_ scene: Scene) throws -> [String] {
-        try scene.database.readBlocking { connection in
+        let texts = DatabaseEngine.choose(
+            sqlite: "group_concat(key || '=' || value)", postgres: "string_agg(key || '=' || value, ',' ORDER BY key)")
+        return try scene.database.readBlocking { connection in
             try connection.query(
                 """
                 SELECT o.id, o.file_id, o.upload_id, o.size, o.etag, o.created_at, o.uploaded_at, o.verified_at,
                     o.organization_id, o.site_id, o.suite_id, o.device_id, o.bucket, o.object_key,
-                    (SELECT group_concat(key || '=' || value) FROM object_tags t WHERE t.position = o.position)
+                    (SELECT \(texts) FROM object_tags t WHERE t.position = o.position)
                 FROM objects o ORDER BY o.position
                 """
             ) { row in (0..<15).map { row.text(Int32($0)) }.joined(separator: "|") }

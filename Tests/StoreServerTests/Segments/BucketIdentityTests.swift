@@ -1,5 +1,6 @@
 import Basics
 import Database
+import DatabaseTesting
 import Foundation
 import HTTPTestClient
 import StoreClient
@@ -81,7 +82,8 @@ import Testing
         #expect(!next.store.store.isForeign)
     }
 
-    @Test func olderCopyRemovesNothing() async throws {
+    /// A database on a server is not copied while gateways use it.
+    @Test(.onSQLite) func olderCopyRemovesNothing() async throws {
         let gateway = try scene.start()
         let first = try await complete(gateway, "upload-1")
         // In progress when the copy was made.
@@ -119,7 +121,7 @@ import Testing
     }
 
     /// A copy that lacks less than what was recorded last.
-    @Test func copyWithoutTheLastCompletionsRemovesNothing() async throws {
+    @Test(.onSQLite) func copyWithoutTheLastCompletionsRemovesNothing() async throws {
         let gateway = try scene.start()
         _ = try await complete(gateway, "upload-1")
         #expect(gateway.state == .matching)
@@ -136,7 +138,7 @@ import Testing
     }
 
     /// A comparison that finds nothing is no reason to remove anything again.
-    @Test func divergenceIsEndedByAnOperatorOnly() async throws {
+    @Test(.onSQLite) func divergenceIsEndedByAnOperatorOnly() async throws {
         let gateway = try scene.start()
         #expect(gateway.state == .matching)
         try await copy(gateway, to: "old")

@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import Database
+import DatabaseTesting
 import HTTPTestClient
 import StoreClient
 import StoreTesting
@@ -82,7 +83,8 @@ import Testing
         #expect(FactsDocument(FactsDocument([], []).bytes) == FactsDocument([], []))
     }
 
-    @Test(arguments: [0, 1, 3]) func uploadThatTheDatabaseLacksIsReadopted(parts: Int) async throws {
+    /// Databases that lack uploads are copies of SQLite files here; on a server, they are restored by its own means.
+    @Test(.onSQLite, arguments: [0, 1, 3]) func uploadThatTheDatabaseLacksIsReadopted(parts: Int) async throws {
         let gateway = try scene.start()
         _ = try await complete(gateway, "upload-1", parts: 2)
         try await age(gateway)
@@ -112,7 +114,7 @@ import Testing
     }
 
     /// The database has the beginning of the multipart upload, with a part that was replaced later.
-    @Test func uploadInProgressIsReadopted() async throws {
+    @Test(.onSQLite) func uploadInProgressIsReadopted() async throws {
         let gateway = try scene.start()
         let client = gateway.store.client()
         let id = try client.initiate()
@@ -151,7 +153,7 @@ import Testing
         #expect(try !database.readBlocking { try bucket.belongs(to: $0) })
     }
 
-    @Test func damagedBytesAreNotReadopted() async throws {
+    @Test(.onSQLite) func damagedBytesAreNotReadopted() async throws {
         let gateway = try scene.start()
         try await age(gateway)
         let upload = try await complete(gateway, "upload-1", parts: 0)
@@ -188,7 +190,7 @@ import Testing
         #expect(first.object.size == 65_536)
     }
 
-    @Test func reconciledUploadIsQuarantinedUntilItIsReadopted() async throws {
+    @Test(.onSQLite) func reconciledUploadIsQuarantinedUntilItIsReadopted() async throws {
         let gateway = try scene.start()
         try await age(gateway)
         let upload = try await complete(gateway, "upload-1", parts: 2)
@@ -209,7 +211,7 @@ import Testing
     }
 
     /// A database from before the merge has the segments that were removed since.
-    @Test func mergedSegmentsReplaceThoseOfAnOlderDatabase() async throws {
+    @Test(.onSQLite) func mergedSegmentsReplaceThoseOfAnOlderDatabase() async throws {
         let gateway = try scene.start()
         gateway.store.store.stopBackgroundWork()
         let upload = try await complete(gateway, "upload-1", parts: 5)
@@ -224,7 +226,7 @@ import Testing
         #expect(try old.store.client().get() == upload.bytes)
     }
 
-    @Test func quarantineIsEmptiedByAnOperatorOnly() async throws {
+    @Test(.onSQLite) func quarantineIsEmptiedByAnOperatorOnly() async throws {
         let gateway = try scene.start()
         let kept = try await complete(gateway, "upload-1", parts: 0)
         try await age(gateway)

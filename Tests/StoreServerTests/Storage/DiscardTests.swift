@@ -21,21 +21,26 @@ import Testing
     /// Inserts rows that a version without limits could have left.
     private func insert(multiparts: Int, parts: Int, uploadID: String = "upload-1") throws {
         let claims = test.claims(uploadID: uploadID)
+        let fileID = DatabaseEngine.randomFileID
         try test.database.writeBlocking { connection in
-            try connection.execute(
+            _ = try connection.execute(
                 """
                 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $5)
                 INSERT INTO store_multiparts (id, upload_id, bucket, object_key, file_id, part_size, created_at)
-                SELECT $1 || '-' || i, $1, $2, $3, lower(hex(randomblob(16))), $4, i FROM n
+                SELECT $1 || '-' || i, $1, $2, $3, \(fileID), $4, i FROM n
                 """, uploadID, claims.bucket, claims.key, TestStore.partSize, multiparts)
-            guard parts > 0 else { return }
-            try connection.execute(
-                """
-                WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $2)
-                INSERT INTO store_parts (multipart_id, number, size, md5, crc64, file_id, stored_at)
-                SELECT m.id, i, 10, x'00', 0, CASE WHEN i % 2 = 0 THEN lower(hex(randomblob(16))) END, 0
-                FROM store_multiparts m JOIN n WHERE m.upload_id = $1 AND m.id LIKE $1 || '-%'
-                """, uploadID, parts)
+        }
+        // Each part changes the same row of the usage, whose versions PostgreSQL keeps until the end of the transaction.
+        for first in stride(from: 1, through: parts, by: 1000) {
+            try test.database.writeBlocking { connection in
+                _ = try connection.execute(
+                    """
+                    WITH RECURSIVE n (i) AS (SELECT CAST($2 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < $3)
+                    INSERT INTO store_parts (multipart_id, number, size, md5, crc64, file_id, stored_at)
+                    SELECT m.id, i, 10, $4, 0, CASE WHEN i % 2 = 0 THEN \(fileID) END, 0
+                    FROM store_multiparts m CROSS JOIN n WHERE m.upload_id = $1 AND m.id LIKE $1 || '-%'
+                    """, uploadID, first, min(first + 999, parts), [0] as [UInt8])
+            }
         }
     }
 
@@ -49,12 +54,7 @@ import Testing
 
     /// Returns the number of rows that `body` changes, including changes by triggers.
     private func changes(_ body: @escaping @Sendable (Connection) throws -> Void) throws -> Int {
-        try test.database.writeBlocking { connection in
-            func total() throws -> Int { try connection.first("SELECT total_changes()") { $0.int(0) } ?? 0 }
-            let before = try total()
-            try body(connection)
-            return try total() - before
-        }
+        try test.database.writeBlocking { connection in try connection.countingChanges { try body(connection) } }
     }
 
     @Test(arguments: [(40_000, 0), (3, 10_000), (600, 3)])

@@ -1,5 +1,6 @@
 import Basics
 import Database
+import DatabaseTesting
 import Foundation
 import HTTPTestClient
 import StoreTesting
@@ -177,7 +178,8 @@ import Testing
         #expect(try store.client().get() == content(10))
     }
 
-    @Test func commitOfUnknownOutcomeRemovesNoFile() throws {
+    /// The log is that of SQLite. Lost answers of a server are tested with the database.
+    @Test(.onSQLite) func commitOfUnknownOutcomeRemovesNoFile() throws {
         let store = try TestStore()
         let client = store.client()
         _ = try client.put(content(10))

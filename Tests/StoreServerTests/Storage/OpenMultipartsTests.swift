@@ -1,5 +1,6 @@
 import Basics
 import Database
+import DatabaseTesting
 import HTTPTestClient
 import StoreProtocol
 import StoreTesting
@@ -62,7 +63,7 @@ import Testing
                 """
                 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
                 INSERT INTO store_multiparts (id, upload_id, bucket, object_key, file_id, part_size, created_at)
-                SELECT 'old-' || i, $1, $2, $3, lower(hex(randomblob(16))), 65536, i FROM n
+                SELECT 'old-' || i, $1, $2, $3, \(DatabaseEngine.randomFileID), 65536, i FROM n
                 """, claims.uploadID, claims.bucket, claims.key)
         }
         _ = try client.initiate()

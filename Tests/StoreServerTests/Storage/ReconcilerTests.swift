@@ -122,7 +122,7 @@ import Testing
         #expect(store.store.reconciliation == StoreReconciliation())
         #expect(try store.client().get() == content(10))
         let lost = try store.database.readBlocking {
-            try $0.first("SELECT count(*) FROM store_objects WHERE lost", row: { $0.int64(0) })
+            try $0.first("SELECT count(*) FROM store_objects WHERE lost = 1", row: { $0.int64(0) })
         }
         #expect(lost == 0)
     }
