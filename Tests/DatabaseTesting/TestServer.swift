@@ -13,6 +13,8 @@ enum TestServer {
         var names: [String: String] = [:]
         /// The names of databases whose tests have ended.
         var unused: [String] = []
+        /// The names of what the template has.
+        var objects = ""
         var count = 0
     }
 
@@ -42,8 +44,9 @@ enum TestServer {
             state.unused.append(name)
             state.names[other] = nil
         }
-        if let name = state.unused.popLast() {
-            try empty(name)
+        while let name = state.unused.popLast() {
+            // A test may have changed tables.
+            guard try empty(name, of: state.objects) else { continue }
             state.names[path] = name
             return name
         }
@@ -55,9 +58,13 @@ enum TestServer {
     }
 
     /// Removes all rows of a database but those of its migrations, without the triggers that refuse that.
-    private static func empty(_ name: String) throws {
+    ///
+    /// - Parameter objects: the names of what it has to have.
+    /// - Returns: whether it has them.
+    private static func empty(_ name: String, of objects: String) throws -> Bool {
         let connection = PQconnectdb(DatabaseEngine.url + " dbname=\(name)")
         defer { PQfinish(connection) }
+        guard Self.objects(on: connection) == objects else { return false }
         let statements = """
             SET search_path = data_gateway;
             SET session_replication_role = replica;
@@ -72,6 +79,20 @@ enum TestServer {
             END $$
             """
         try run(statements, on: connection)
+        return true
+    }
+
+    /// Returns the names of tables, indexes and triggers.
+    private static func objects(on connection: OpaquePointer?) -> String {
+        let result = PQexec(
+            connection,
+            """
+            SELECT string_agg(name, ' ' ORDER BY name) FROM (
+                SELECT relname::text AS name FROM pg_class WHERE relnamespace = 'data_gateway'::regnamespace
+                UNION ALL SELECT tgname::text FROM pg_trigger WHERE NOT tgisinternal) AS objects
+            """)
+        defer { PQclear(result) }
+        return PQntuples(result) == 1 ? String(cString: PQgetvalue(result, 0, 0)) : ""
     }
 
     private static func createTemplate(_ state: inout State) throws {
@@ -80,6 +101,9 @@ enum TestServer {
         try run("CREATE DATABASE \(template)", &state)
         let baseline = try baseline()
         try Database(server: server(template), baseline: baseline, migrations: complete([])).close()
+        let connection = PQconnectdb(DatabaseEngine.url + " dbname=\(template)")
+        defer { PQfinish(connection) }
+        state.objects = objects(on: connection)
     }
 
     private static func run(_ sql: String, _ state: inout State) throws {
