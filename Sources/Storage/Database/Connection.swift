@@ -17,6 +17,21 @@ package final class Connection: ReadConnection {
         return statement.changedRows
     }
 
+    /// Runs one statement, at the latest together with the next one or the commit, so that it has no round trip of its own to a server.
+    ///
+    /// Its failure may be that of a later statement, or of the write after its closure has ended. A closure that catches the failure
+    /// uses ``execute(_:_:)``.
+    package func executeSoon(_ sql: String, _ arguments: (any Bindable)?...) throws(DatabaseError) {
+        try executeSoon(sql, arguments: arguments)
+    }
+
+    /// Runs a statement whose number of arguments is known only at run time, as ``executeSoon(_:_:)`` does.
+    package func executeSoon(_ sql: String, arguments: [(any Bindable)?]) throws(DatabaseError) {
+        let statement = try start(sql, arguments)
+        defer { statement.reset() }
+        try noting { () throws(DatabaseError) in try statement.runSoon() }
+    }
+
     /// The effects that the current write has requested; see ``afterCommit(_:)``.
     private var effects: [@Sendable () -> Void] = []
 

@@ -56,9 +56,12 @@ package final class Database: Sendable {
     private let file: DatabaseFile?
     /// `nil` without a server.
     private let timelineWatch: TimelineWatch?
+    private let trips: RoundTrips?
     /// Advice for the operator: settings of the server with which an acknowledged write may be lost.
     package let warnings: [String]
     let isShared: Bool
+    /// The number of messages to a server for whose answers the program has waited; 0 with a file.
+    package var roundTrips: Int { trips?.count ?? 0 }
     /// Whether the database is a SQLite file.
     var isFile: Bool { file != nil }
 
@@ -86,6 +89,7 @@ package final class Database: Sendable {
         remote = nil
         remoteWait = .zero
         timelineWatch = nil
+        trips = nil
         warnings = []
     }
 
@@ -102,6 +106,7 @@ package final class Database: Sendable {
         try session.requireCollation()
         warnings = try session.warnings()
         timelineWatch = try TimelineWatch(server)
+        trips = server.roundTrips
         isShared = true
         file = nil
         readers = ReaderPool(

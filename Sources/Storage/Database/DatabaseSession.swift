@@ -49,6 +49,12 @@ class DatabaseSession {
     /// - Throws: also if a statement of the transaction has failed, and was not rolled back.
     func controlSoon(_ sql: String) throws(DatabaseError) { try control(sql) }
 
+    /// Whether each statement has a round trip to a server.
+    var isRemote: Bool { false }
+
+    /// Sends the statements of `body`; see ``ReadConnection/together(_:)``.
+    func sendTogether(_ body: () throws -> Void) throws(DatabaseError) {}
+
     /// Runs any number of statements without arguments.
     func executeScript(_ sql: String) throws(DatabaseError) { preconditionFailure("each engine executes") }
 

@@ -88,4 +88,25 @@ package class ReadConnection {
             throw error
         }
     }
+
+    /// Runs `body`, and notes that a statement has failed if it does.
+    final func noting(_ body: () throws(DatabaseError) -> Void) throws(DatabaseError) {
+        do {
+            try body()
+        } catch {
+            if closureHasFailed != nil { closureHasFailed = true }
+            throw error
+        }
+    }
+
+    /// Sends the statements of `body` to a server in one message. The rows are those of the same statements with the same arguments
+    /// that this transaction runs next.
+    ///
+    /// `body` is called to find the statements, which have no rows in it, and its own failure is ignored. It has no effects, and is not
+    /// called if the database is a file. Whatever it runs has to be run afterwards, before anything else changes rows.
+    package final func together(_ body: () throws -> Void) throws(DatabaseError) {
+        guard session.isRemote else { return }
+        if closureHasFailed == true { throw Self.continued }
+        try noting { () throws(DatabaseError) in try session.sendTogether(body) }
+    }
 }

@@ -17,6 +17,9 @@ class Statement {
     /// - Returns: whether there is a row to read; `false` at the end.
     func step() throws(DatabaseError) -> Bool { preconditionFailure("each engine steps") }
 
+    /// Runs the statement without its result, at the latest together with the next one of the session.
+    func runSoon() throws(DatabaseError) { while try step() {} }
+
     /// Ends an execution, whatever its result.
     func reset() { preconditionFailure("each engine resets") }
 

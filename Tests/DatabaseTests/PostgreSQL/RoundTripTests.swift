@@ -42,6 +42,35 @@ import Testing
         #expect((-1...1).contains(count))
     }
 
+    @Test func statementsTogetherAreOneMessage() throws {
+        let count = try messages {
+            for _ in 0..<10 {
+                try database.readBlocking { connection in
+                    func find(_ body: String) throws -> Bool {
+                        try connection.hasRow("SELECT 1 FROM notes WHERE body = $1", body)
+                    }
+                    try connection.together { for body in ["a", "b", "c"] { _ = try find(body) } }
+                    for body in ["a", "b", "c"] { _ = try find(body) }
+                }
+            }
+        }
+        #expect((19...21).contains(count))
+    }
+
+    /// BEGIN with the lock, and the statements with COMMIT.
+    @Test func writeOfStatementsExecutedSoonIsTwoMessages() throws {
+        let count = try messages {
+            for _ in 0..<10 {
+                try database.writeBlocking { connection in
+                    for body in ["a", "b", "c"] {
+                        try connection.executeSoon("DELETE FROM notes WHERE body = $1", body)
+                    }
+                }
+            }
+        }
+        #expect((19...21).contains(count))
+    }
+
     /// BEGIN with the lock, a message for each statement, and COMMIT; `holdWriter` is a batch of its own.
     @Test func savepointsOfABatchAreSentWithItsStatements() throws {
         let count = try messages {

@@ -16,6 +16,8 @@ final class PostgresLink {
     /// The statement whose rows are being read one at a time.
     var openRows: PostgresRows?
 
+    /// Counts the messages for whose answers the program waits.
+    var roundTrips: RoundTrips?
     private let timelines: Timelines
     /// The timeline of the server; the largest number = unknown.
     private(set) var timeline = Int64.max
@@ -86,6 +88,7 @@ final class PostgresLink {
     /// - Throws: ``DatabaseError/unavailable(_:)``; the link is lost then.
     func run(atMost limit: Duration, _ send: (OpaquePointer) -> Int32) throws(DatabaseError) -> PostgresResult {
         let deadline = try start(atMost: limit)
+        roundTrips?.note()
         guard send(connection) == 1 else { throw lost() }
         try flush(until: deadline)
         return try results(until: deadline)
@@ -94,12 +97,14 @@ final class PostgresLink {
     /// Sends several statements in one message; the server skips those behind one that fails.
     ///
     /// - Parameter sends: each sends one statement by one of the functions PQsend….
-    /// - Returns: the result of the last one, or the first that is an error, and the number of statements without an error.
+    /// - Returns: their results; the last one may be an error.
     func run(
         atMost limit: Duration, pipeline sends: [(OpaquePointer) -> Int32]
-    ) throws(DatabaseError) -> (result: PostgresResult, successes: Int) {
+    ) throws(DatabaseError) -> [PostgresResult] {
         let deadline = try sendPipeline(sends, atMost: limit)
-        return try endPipeline(until: deadline)
+        var results: [PostgresResult] = []
+        try endPipeline(until: deadline) { results.append($0) }
+        return results
     }
 
     /// Sends several statements in one message.
@@ -109,6 +114,7 @@ final class PostgresLink {
         _ sends: [(OpaquePointer) -> Int32], atMost limit: Duration
     ) throws(DatabaseError) -> ContinuousClock.Instant {
         let deadline = try start(atMost: limit)
+        roundTrips?.note()
         guard PQenterPipelineMode(connection) == 1 else { throw lost() }
         for send in sends {
             guard send(connection) == 1 else { throw lost() }
@@ -120,13 +126,14 @@ final class PostgresLink {
 
     /// Reads all results of the message, behind those that the caller has read.
     ///
-    /// - Parameter result: the latest of those, or the first that is an error.
-    /// - Returns: the last result, or the first that is an error, and the number of the other results here.
+    /// - Parameters:
+    ///   - result: the latest of those, or the first that is an error.
+    ///   - note: gets each result up to the first error.
     func endPipeline(
-        until deadline: ContinuousClock.Instant, after result: PostgresResult? = nil
-    ) throws(DatabaseError) -> (result: PostgresResult, successes: Int) {
+        until deadline: ContinuousClock.Instant, after result: PostgresResult? = nil,
+        note: (PostgresResult) -> Void = { _ in }
+    ) throws(DatabaseError) {
         var latest = result
-        var successes = 0
         while true {
             try waitForResult(until: deadline)
             guard let handle = PQgetResult(connection) else {
@@ -137,13 +144,14 @@ final class PostgresLink {
             let result = PostgresResult(handle)
             switch PQresultStatus(handle) {
             case PGRES_PIPELINE_SYNC:
-                guard let latest, PQexitPipelineMode(connection) == 1 else { throw lost() }
-                return (latest, successes)
+                guard latest != nil, PQexitPipelineMode(connection) == 1 else { throw lost() }
+                return
             case PGRES_PIPELINE_ABORTED: break
             default:
                 guard !result.endsConnection else { throw lost(result) }
-                if latest?.state == nil { latest = result }
-                if result.state == nil { successes += 1 }
+                guard latest?.state == nil else { continue }
+                latest = result
+                note(result)
             }
         }
     }

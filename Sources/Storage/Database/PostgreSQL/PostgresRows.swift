@@ -51,7 +51,7 @@ final class PostgresRows {
         if PQresultStatus(handle) == PGRES_SINGLE_TUPLE { return result }
         isComplete = true
         guard !result.endsConnection else { throw link.lost(result) }
-        _ = try link.endPipeline(until: deadline, after: result)
+        try link.endPipeline(until: deadline, after: result)
         link.openRows = nil
         return result.state == nil ? nil : result
     }
@@ -69,7 +69,7 @@ extension PostgresLink {
         for index in 0..<sends.count - 1 {
             let result = try nextResult(until: deadline)
             guard result.state == nil else {
-                _ = try endPipeline(until: deadline, after: result)
+                try endPipeline(until: deadline, after: result)
                 return (index, .failed(result))
             }
         }

@@ -43,6 +43,8 @@ package struct PostgresServer: Sendable {
     package var timelineInterval = Duration.seconds(2)
     /// The timelines that connections to the server have seen.
     let timelines = Timelines()
+    /// The messages of sessions for whose answers the program has waited.
+    let roundTrips = RoundTrips()
 
     /// The first half of the keys of advisory locks. With 0 as the second half it is the writer's lock.
     var lockKey: Int32 {

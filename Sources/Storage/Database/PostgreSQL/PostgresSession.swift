@@ -16,17 +16,23 @@ final class PostgresSession: DatabaseSession {
     private static let retryPause: UInt32 = 100_000
 
     let server: PostgresServer
-    private let role: Role
-    private var link: PostgresLink
+    let role: Role
+    private(set) var link: PostgresLink
     /// The server process that has the link; see ``identify``.
     private var process = ""
     /// The names of the prepared statements by their texts.
-    private var names: [String: String] = [:]
-    private var nameCount = 0
-    /// Statements that control transactions, which are sent with the next statement.
-    private var pending: [String] = []
+    var names: [String: String] = [:]
+    var nameCount = 0
+    /// The statements that are sent with the next one.
+    var pending: [PendingStatement] = []
+    /// The failure of a statement before the latest savepoint.
+    var earlierFailure: DatabaseError?
+    /// The results of statements that the transaction has not run yet.
+    var results: [Query: PostgresResult] = [:]
+    /// The statements of ``sendTogether(_:)`` while it looks for them.
+    var collected: [Query]?
     /// Whether the server has statements that are not in `names` any more.
-    private var hasExpiredStatements = false
+    var hasExpiredStatements = false
     /// The server's number of the writer's transaction, and the process that runs it.
     private var transaction: (number: String, process: String)?
     /// The time since when the server cannot be reached; `nil` = it can.
@@ -61,7 +67,9 @@ final class PostgresSession: DatabaseSession {
         for offset in 0..<hosts.count {
             let host = hosts[(server.timelines.host + offset) % hosts.count]
             do {
-                return try body(PostgresLink(host, atMost: server.connectTimeout / hosts.count, server.timelines))
+                let link = try PostgresLink(host, atMost: server.connectTimeout / hosts.count, server.timelines)
+                link.roundTrips = server.roundTrips
+                return try body(link)
             } catch {
                 guard case .unavailable = error else { throw error }
                 failure = error
@@ -72,30 +80,45 @@ final class PostgresSession: DatabaseSession {
 
     override var batchTime: Duration? { server.batchTime }
 
+    override var isRemote: Bool { true }
+
     override var isInTransaction: Bool {
         isBeginning
             || !link.isLost && [PQTRANS_INTRANS, PQTRANS_INERROR, PQTRANS_ACTIVE].contains(link.transactionStatus)
     }
 
     /// Whether a reader's transaction has begun, and the server does not know it.
-    private var isBeginning: Bool { role == .reader && !pending.isEmpty }
+    var isBeginning: Bool { role == .reader && !pending.isEmpty }
 
     override func executeScript(_ sql: String) throws(DatabaseError) {
+        try sendPending()
         try run(sql, atMost: .seconds(600))
     }
 
     override func control(_ sql: String) throws(DatabaseError) {
+        results.removeAll(keepingCapacity: true)
         if sql == "ROLLBACK" {
             let wasBeginning = isBeginning
-            pending.removeAll(keepingCapacity: true)
+            forgetPending()
             if wasBeginning { return }
         }
+        // A rollback to the latest savepoint would leave what was before it.
+        if let earlierFailure { throw earlierFailure }
+        // They would be rolled back.
+        while case .statement = pending.last { pending.removeLast() }
         try run(sql)
     }
 
     override func controlSoon(_ sql: String) throws(DatabaseError) {
+        if let earlierFailure { throw earlierFailure }
         guard link.transactionStatus != PQTRANS_INERROR else { throw .rolledBack }
-        pending.append(sql)
+        pending.append(.control(sql))
+    }
+
+    private func forgetPending() {
+        pending.removeAll(keepingCapacity: true)
+        results.removeAll(keepingCapacity: true)
+        earlierFailure = nil
     }
 
     // MARK: Statements
@@ -106,126 +129,28 @@ final class PostgresSession: DatabaseSession {
 
     override func dropStatements() throws(DatabaseError) {
         try super.dropStatements()
+        try sendPending()
         guard !names.isEmpty else { return }
         names.removeAll(keepingCapacity: true)
         try run("DEALLOCATE ALL")
     }
 
-    /// Runs a statement, with what is pending and its preparation in one message.
-    func execute(
-        _ sql: String, _ arguments: PostgresStatement.Arguments
-    ) throws(DatabaseError) -> PostgresResult {
-        try beginningAgain { () throws(DatabaseError) in try send(sql, arguments) }
-    }
-
-    /// Runs a statement in the same way, whose rows are read one at a time.
-    func rows(
-        _ sql: String, _ arguments: PostgresStatement.Arguments
-    ) throws(DatabaseError) -> PostgresRows {
-        try beginningAgain { () throws(DatabaseError) in try sendByRow(sql, arguments) }
-    }
-
-    /// Returns the next row; `nil` at the end.
-    func next(of rows: PostgresRows, _ sql: String) throws(DatabaseError) -> PostgresResult? {
-        guard let result = try rows.next() else { return nil }
-        return try checked(result, sql)
-    }
-
-    /// Runs `body`, which sends a statement, once more if the connection was lost while nobody used it: the transaction has not begun.
-    private func beginningAgain<T>(_ body: () throws(DatabaseError) -> T) throws(DatabaseError) -> T {
-        guard isBeginning else { return try body() }
-        let begin = pending
-        do {
-            return try body()
-        } catch {
-            guard link.isLost else { throw error }
-            try reconnect()
-            pending = begin
-            return try body()
+    override func sendTogether(_ body: () throws -> Void) throws(DatabaseError) {
+        collected = []
+        // It fails if it needs a row.
+        _ = try? body()
+        let queries = collected ?? []
+        collected = nil
+        guard !queries.isEmpty else { return }
+        try beginningAgain { () throws(DatabaseError) in
+            var pipeline = takePending()
+            let positions = queries.map { append($0, to: &pipeline) }
+            let results = try run(pipeline, atMost: statementLimit)
+            for (query, position) in zip(queries, positions) { self.results[query] = results[position] }
         }
     }
 
-    private func send(
-        _ sql: String, _ arguments: PostgresStatement.Arguments
-    ) throws(DatabaseError) -> PostgresResult {
-        let (name, earlier) = earlierStatements(of: sql)
-        guard !earlier.isEmpty else {
-            return try checked(try link.run(atMost: statementLimit) { arguments.send(to: name, on: $0) }, sql)
-        }
-        let sends = earlier + [{ arguments.send(to: name, on: $0) }]
-        let (result, successes) = try link.run(atMost: statementLimit, pipeline: sends)
-        if successes >= earlier.count { names[sql] = name }
-        return try checked(result, sql)
-    }
-
-    private func sendByRow(
-        _ sql: String, _ arguments: PostgresStatement.Arguments
-    ) throws(DatabaseError) -> PostgresRows {
-        let (name, earlier) = earlierStatements(of: sql)
-        let sends = earlier + [{ arguments.send(to: name, on: $0) }]
-        let (successes, outcome) = try link.runByRow(atMost: statementLimit, pipeline: sends)
-        if successes == earlier.count { names[sql] = name }
-        switch outcome {
-        case .rows(let rows):
-            try rows.readFirst()
-            return rows
-        case .failed(let result):
-            try checked(result, sql)
-            preconditionFailure("The result of a failed statement is an error.")
-        }
-    }
-
-    /// Returns the name of a prepared statement, and what is sent before it: what is pending, and its preparation.
-    private func earlierStatements(of sql: String) -> (name: String, sends: [(OpaquePointer) -> Int32]) {
-        var sends: [(OpaquePointer) -> Int32] = pending.map { text in
-            { PQsendQueryParams($0, text, 0, nil, nil, nil, nil, 1) }
-        }
-        pending.removeAll(keepingCapacity: true)
-        let name = names[sql] ?? nextName()
-        if names[sql] == nil { sends.append { PQsendPrepare($0, name, sql, 0, nil) } }
-        return (name, sends)
-    }
-
-    private func nextName() -> String {
-        nameCount += 1
-        return "s\(nameCount)"
-    }
-
-    /// Runs a text without parameters, which may have several statements, behind what is pending.
-    ///
-    /// - Returns: the result of the last one.
-    @discardableResult
-    func run(_ sql: String, atMost limit: Duration? = nil) throws(DatabaseError) -> PostgresResult {
-        let text = (pending + [sql]).joined(separator: "; ")
-        pending.removeAll(keepingCapacity: true)
-        return try checked(try link.run(atMost: limit ?? statementLimit) { PQsendQuery($0, text) }, sql)
-    }
-
-    private var statementLimit: Duration {
-        (role == .writer ? server.writeTimeout : server.readTimeout) + server.networkTimeout
-    }
-
-    @discardableResult
-    private func checked(_ result: PostgresResult, _ sql: String) throws(DatabaseError) -> PostgresResult {
-        guard let state = result.state else { return result }
-        switch (state, role) {
-        case ("25006", .reader):
-            throw .misuse("a read connection cannot run a statement that writes: \(sql)")
-        case ("25006", .writer):
-            // A server that was the primary, and is a standby now.
-            link.abandon()
-            throw .unavailable("the server accepts no writes")
-        case _ where result.isOfExpiredStatement:
-            // The transaction has to run again.
-            forgetStatements()
-            hasExpiredStatements = true
-            throw .unavailable("a statement has to be prepared again")
-        default:
-            throw DatabaseError(state: state, message: result.message)
-        }
-    }
-
-    private func forgetStatements() {
+    func forgetStatements() {
         releaseStatements()
         names.removeAll(keepingCapacity: true)
     }
@@ -235,7 +160,7 @@ final class PostgresSession: DatabaseSession {
     private func connect() throws(DatabaseError) {
         forgetStatements()
         hasExpiredStatements = false
-        pending.removeAll(keepingCapacity: true)
+        forgetPending()
         // A former primary accepts writes, too, so the next host is tried if it is one.
         try Self.ofEachHost(of: server) { (link) throws(DatabaseError) in
             self.link = link
@@ -244,7 +169,7 @@ final class PostgresSession: DatabaseSession {
     }
 
     /// Connects again; the writer tries it for a while.
-    private func reconnect() throws(DatabaseError) {
+    func reconnect() throws(DatabaseError) {
         let since = lostAt ?? .now
         lostAt = since
         while true {
@@ -301,7 +226,7 @@ final class PostgresSession: DatabaseSession {
     // MARK: Transactions
 
     override func begin() throws(DatabaseError) {
-        pending.removeAll(keepingCapacity: true)
+        forgetPending()
         var isNew = false
         if link.isOfFormerPrimary { link.abandon() }
         if link.isLost {
@@ -324,7 +249,7 @@ final class PostgresSession: DatabaseSession {
             hasExpiredStatements = false
         }
         guard role == .writer else {
-            pending = ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
+            pending = [.control("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")]
             return
         }
         // One message, and so one round trip. Each statement sees what is committed at its time, which is after the lock. The record in
@@ -368,7 +293,7 @@ final class PostgresSession: DatabaseSession {
     ///
     /// - Throws: if what was read may be old.
     private func endReading() throws(DatabaseError) {
-        defer { pending.removeAll(keepingCapacity: true) }
+        defer { forgetPending() }
         if link.isOfFormerPrimary { throw link.former() }
         if !isBeginning { try link.post("COMMIT") }
     }

@@ -3,13 +3,15 @@ import CPQ
 /// A statement that the session prepares at its first execution.
 final class PostgresStatement: Statement {
     /// The arguments in the formats of libpq: texts that end with 0, and blobs.
-    struct Arguments {
+    struct Arguments: Hashable {
         private var content: [UInt8] = []
         /// The position of each argument in `content`; `nil` = NULL.
         private var offsets: [Int?] = []
         private var lengths: [Int32] = []
         /// 0 = text, 1 = binary.
         private var formats: [Int32] = []
+
+        var byteCount: Int { content.count }
 
         mutating func removeAll() {
             content.removeAll(keepingCapacity: true)
@@ -58,6 +60,8 @@ final class PostgresStatement: Statement {
     private var arguments = Arguments()
     private var result: PostgresResult?
     private var row: Int32 = 0
+    /// Whether ``result`` has all rows.
+    private var isWhole = false
     /// The rows of an execution that may end before the last one; ``result`` has one of them.
     private var rows: PostgresRows?
 
@@ -72,30 +76,34 @@ final class PostgresStatement: Statement {
     }
 
     override func step() throws(DatabaseError) -> Bool {
-        guard !mayStopEarly else { return try stepByRow() }
-        if result == nil {
-            result = try session.execute(sql, arguments)
-            row = 0
-        } else {
+        if isWhole {
             row += 1
+        } else if rows == nil {
+            row = 0
+            if session.collects(sql, arguments) { return false }
+            result = session.earlierResult(of: sql, arguments)
+            if result == nil, !mayStopEarly { result = try session.execute(sql, arguments) }
+            isWhole = result != nil
         }
-        return row < current.rowCount
+        return isWhole ? row < current.rowCount : try stepByRow()
     }
 
     private func stepByRow() throws(DatabaseError) -> Bool {
-        if rows == nil {
-            rows = try session.rows(sql, arguments)
-            row = 0
-        }
+        if rows == nil { rows = try session.rows(sql, arguments) }
         guard let rows else { return false }
         result = try session.next(of: rows, sql)
         return result != nil
+    }
+
+    override func runSoon() throws(DatabaseError) {
+        try session.executeSoon(sql, arguments)
     }
 
     override func reset() {
         rows?.discard()
         rows = nil
         result = nil
+        isWhole = false
         isRunning = false
     }
 
