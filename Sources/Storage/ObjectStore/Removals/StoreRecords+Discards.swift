@@ -28,9 +28,9 @@ enum StoreStatements {
 }
 
 private let partsOfSome = deleteParts(of: some)
-private let someMultiparts = "DELETE FROM store_multiparts WHERE id IN (\(some)) RETURNING file_id"
+private let someMultiparts = deleteMultiparts(of: some)
 private let partsOfOne = deleteParts(of: one)
-private let oneMultipart = "DELETE FROM store_multiparts WHERE id IN (\(one)) RETURNING file_id"
+private let oneMultipart = deleteMultiparts(of: one)
 
 /// Selects the first `$3` multipart uploads of ``MultipartSelection/others(uploadID:)``.
 private let some = """
@@ -51,6 +51,14 @@ private func deleteParts(of multiparts: String) -> String {
         SELECT p.multipart_id, p.number FROM (\(multiparts)) ended
         JOIN store_parts p ON p.multipart_id = ended.id LIMIT $3)
     RETURNING file_id
+    """
+}
+
+/// Returns the statement that deletes multipart uploads without parts; the parts of others would be deleted with them.
+private func deleteMultiparts(of multiparts: String) -> String {
+    """
+    DELETE FROM store_multiparts WHERE id IN (\(multiparts))
+    AND NOT EXISTS (SELECT 1 FROM store_parts p WHERE p.multipart_id = store_multiparts.id) RETURNING file_id
     """
 }
 
@@ -116,18 +124,19 @@ extension StoreRecords {
     private func delete(_ discard: MultipartSelection, limit: Int) throws -> DiscardedRows where C == Connection {
         guard limit > 0 else { return DiscardedRows(isDone: false) }
         let isSingleUpload = discard != .others(uploadID: discard.uploadID)
-        let parts = try connection.query(
-            isSingleUpload ? partsOfOne : partsOfSome, discard.uploadID, discard.multipartID, limit
-        ) { $0.optionalText("file_id") }
-        var result = DiscardedRows(files: parts.compactMap(\.self), rows: parts.count, isDone: false)
-        if parts.count == limit { return result }
-        let multiparts = try connection.query(
-            isSingleUpload ? oneMultipart : someMultiparts, discard.uploadID, discard.multipartID, limit
-        ) { $0.text("file_id") }
-        result.files += multiparts
-        result.rows += multiparts.count
-        result.isDone = isSingleUpload || multiparts.count < limit
-        return result
+        func files(_ sql: String) throws -> [String?] {
+            try connection.query(sql, discard.uploadID, discard.multipartID, limit) { $0.optionalText("file_id") }
+        }
+        let (ofParts, ofMultiparts) = isSingleUpload ? (partsOfOne, oneMultipart) : (partsOfSome, someMultiparts)
+        try connection.together {
+            _ = try files(ofParts)
+            _ = try files(ofMultiparts)
+        }
+        let parts = try files(ofParts)
+        let multiparts = try files(ofMultiparts)
+        return DiscardedRows(
+            files: (parts + multiparts).compactMap(\.self), rows: parts.count + multiparts.count,
+            isDone: parts.count < limit && (isSingleUpload || multiparts.count < limit))
     }
 }
 
