@@ -45,6 +45,17 @@ package struct StoreAccessPolicy: AccessPolicy {
         }
     }
 
+    package func readAhead(_ claims: CredentialClaims, in connection: ReadConnection) throws {
+        switch claims.subject {
+        case .user(let userID, let epoch):
+            _ = try Accounts.isLive(userID: userID, epoch: epoch, in: connection)
+        case .apiKey(let id, let epoch):
+            _ = try Accounts.isLive(APIKeyReference(id: id, epoch: epoch), at: clock.now(), in: connection)
+        case .system, .certificate, .staticKey: return
+        }
+        _ = try UploadRecords(connection).attempt(claims.uploadID)
+    }
+
     /// Static keys may only read uploaded objects, and only listed ones; they may overwrite objects that were put directly. Keys
     /// that future uploads may use are reserved.
     private func decision(byStaticKey claims: CredentialClaims, in connection: ReadConnection) throws -> AccessDecision

@@ -70,15 +70,23 @@ extension Scene {
     }
 
     func decide(_ uploadID: String, by caller: Caller) throws -> AccessDecision {
-        let key: APIKeyReference =
+        let claims = claims(uploadID, key: "key", of: caller)
+        return try database.readBlocking { try policy.decide(claims, in: $0) }
+    }
+
+    /// Returns the claims of credentials of an upload.
+    ///
+    /// - Parameter key: the object's key.
+    func claims(_ uploadID: String, key: String, of caller: Caller) -> CredentialClaims {
+        let reference: APIKeyReference =
             switch caller.principal {
             case .device(let device): device.key
             case .site(let site): site.key
             case .user, .certificate: APIKeyReference(id: "", epoch: 0)
             }
-        let claims = CredentialClaims(
-            uploadID: uploadID, bucket: configuration.bucket, key: "key", operations: [.read, .write],
-            expiresAt: clock.now().adding(seconds: 60), holder: .init(.apiKey(id: key.id, epoch: key.epoch), of: 1))
-        return try database.readBlocking { try policy.decide(claims, in: $0) }
+        return CredentialClaims(
+            uploadID: uploadID, bucket: configuration.bucket, key: key, operations: [.read, .write],
+            expiresAt: clock.now().adding(seconds: 60),
+            holder: .init(.apiKey(id: reference.id, epoch: reference.epoch), of: 1))
     }
 }

@@ -21,14 +21,14 @@ package struct AuditRecords<C: ReadConnection> {
 
     package func insert(_ entry: AuditEntry, at now: UnixTime) throws where C == Connection {
         let ids = entry.ids.joined(separator: " ")
-        try connection.execute(
+        try connection.executeSoon(
             """
             INSERT INTO audit (at, actor, organization_id, organization, action, target, ids, peer, result, count)
             VALUES ($1, $2, $3, coalesce(nullif($4, ''), (SELECT name FROM organizations WHERE id = $3), ''), $5, $6, $7, $8,
                 $9, $10)
             """, now.microseconds, entry.actor, entry.organization?.id ?? 0, entry.organization?.name ?? "",
             entry.action, entry.target, ids, entry.peer, entry.result, entry.count)
-        try connection.execute(
+        try connection.executeSoon(
             """
             INSERT INTO audit_usage (organization_id, lines) VALUES ($1, 1 + CAST($2 AS BIGINT) / 200)
             ON CONFLICT (organization_id) DO UPDATE SET lines = audit_usage.lines + excluded.lines

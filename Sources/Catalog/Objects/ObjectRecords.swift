@@ -172,7 +172,7 @@ package struct ObjectRecords<C: ReadConnection> {
     private func insert(_ tags: [String: String], at position: Int64) throws where C == Connection {
         guard !tags.isEmpty else { return }
         let rows = (0..<tags.count).map { "($1, $\(2 + 2 * $0), $\(3 + 2 * $0))" }.joined(separator: ", ")
-        try connection.execute(
+        try connection.executeSoon(
             "INSERT INTO object_tags (position, key, value) VALUES \(rows)",
             arguments: [position] + tags.flatMap { [$0.key, $0.value] as [(any Bindable)?] })
     }

@@ -45,7 +45,7 @@ struct RecordingRecords<C: ReadConnection> {
 
     /// Adds a new object to those that have to be read.
     func enqueue(position: Int64, organizationID: Int64) throws where C == Connection {
-        try connection.execute(
+        try connection.executeSoon(
             "INSERT INTO unread_recordings (position, organization_id) VALUES ($1, $2)", position, organizationID)
     }
 

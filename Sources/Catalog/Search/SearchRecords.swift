@@ -107,7 +107,7 @@ package struct SearchRecords<C: ReadConnection> {
         }
         let rows = Self.rows(prefixes.count) { "($1, $\(3 + 2 * $0), $\(4 + 2 * $0), $2)" }
         if !prefixes.isEmpty {
-            try connection.execute(
+            try connection.executeSoon(
                 "INSERT INTO object_prefixes (organization_id, kind, prefix, position) VALUES \(rows) ON CONFLICT DO NOTHING",
                 arguments: [entry.organizationID, entry.position]
                     + prefixes.flatMap { [$0.kind.rawValue, $0.text] as [(any Bindable)?] })
@@ -147,7 +147,7 @@ package struct SearchRecords<C: ReadConnection> {
     private func add(_ objects: Int, to entry: SearchEntry) throws where C == Connection {
         let facets = entry.facets
         let rows = Self.rows(facets.count) { "($1, $\(3 + 3 * $0), $\(4 + 3 * $0), $\(5 + 3 * $0), $2)" }
-        try connection.execute(
+        try connection.executeSoon(
             """
             INSERT INTO object_facets (organization_id, kind, key, value, objects) VALUES \(rows)
             ON CONFLICT (organization_id, kind, key, value) DO UPDATE SET

@@ -5,7 +5,8 @@ extension StoreRecords {
     /// Schedules files for unlinking, in the transaction that removes their rows.
     package func scheduleRemoval(_ fileIDs: [String]) throws where C == Connection {
         for fileID in fileIDs {
-            try connection.execute("INSERT INTO store_removals (file_id) VALUES ($1) ON CONFLICT DO NOTHING", fileID)
+            try connection.executeSoon(
+                "INSERT INTO store_removals (file_id) VALUES ($1) ON CONFLICT DO NOTHING", fileID)
         }
     }
 

@@ -20,6 +20,10 @@ extension UploadSessions {
         let owner = caller.owner
         let facts = try await database.write { connection -> ObjectFacts? in
             let records = UploadRecords(connection)
+            try connection.together {
+                _ = try records.attempt(uploadID)
+                _ = try store.object(uploadID: uploadID, in: connection)
+            }
             var upload = try Self.owned(records.upload(uploadID), by: owner)
             if let completed = upload.completed {
                 try Self.require(claim, completed, upload)

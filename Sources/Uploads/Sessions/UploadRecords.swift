@@ -159,7 +159,7 @@ struct UploadRecords<C: ReadConnection> {
 
     /// Writes the columns that can change.
     func update(_ upload: UploadRecord) throws where C == Connection {
-        try connection.execute(
+        try connection.executeSoon(
             """
             UPDATE uploads SET state = $2, session_ends_at = $3, is_touched = $4, is_swept = $5, refresh_count = $6,
                 abort_reason = $7, completed_size = $8, completed_etag = $9, completed_part_count = $10,

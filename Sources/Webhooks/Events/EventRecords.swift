@@ -89,7 +89,7 @@ struct EventRecords<C: ReadConnection> {
             event.traceparent
         ) { $0.int64("position") }
         for webhook in webhooks {
-            try connection.execute(
+            try connection.executeSoon(
                 """
                 INSERT INTO event_deliveries (position, webhook, subject, state, bytes, organization_id, due_at)
                 SELECT $1, $2, $3, 1, $5, $6, CASE WHEN EXISTS (

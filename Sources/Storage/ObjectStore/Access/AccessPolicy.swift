@@ -8,6 +8,9 @@ package import StoreProtocol
 package protocol AccessPolicy: Sendable {
     func decide(_ claims: CredentialClaims, in connection: ReadConnection) throws -> AccessDecision
 
+    /// Runs the statements of ``decide(_:in:)`` about an upload that do not depend on a result; see ``ReadConnection/together(_:)``.
+    func readAhead(_ claims: CredentialClaims, in connection: ReadConnection) throws
+
     /// Returns the quota that the upload's owner would exceed with `bytes` more, as text for people; `nil` if it exceeds no quota.
     /// Evaluated when a body's header arrives, and again in the commit.
     func excess(_ claims: CredentialClaims, bytes: Int64, in connection: ReadConnection) throws -> String?
@@ -24,6 +27,10 @@ package protocol AccessPolicy: Sendable {
 
     /// Records a data-plane request for the upload. Called if a decision requires it.
     func recordActivity(uploadID: String, in transaction: Connection) throws
+}
+
+extension AccessPolicy {
+    package func readAhead(_ claims: CredentialClaims, in connection: ReadConnection) throws {}
 }
 
 package enum AccessDecision: Sendable, Equatable {

@@ -66,6 +66,12 @@ extension ObjectStore {
     private func decide(
         _ claims: CredentialClaims, _ policy: any AccessPolicy, _ part: PartStart?, in connection: ReadConnection
     ) throws -> AccessDecision {
+        if let part {
+            try connection.together {
+                try policy.readAhead(claims, in: connection)
+                try part.readAhead(in: connection)
+            }
+        }
         let decision = try policy.decide(claims, in: connection)
         if case .allowed = decision { try part?.read(claims, policy, in: connection) }
         return decision

@@ -145,6 +145,10 @@ package final class PartUpload {
         let multipartID = multipart.id
         try store.database.writeBlocking(for: permit.owner) { [permit, store] connection in
             let records = StoreRecords(connection)
+            try connection.together {
+                _ = try records.multipart(multipartID)
+                _ = try records.part(part.number, of: multipartID)
+            }
             guard let multipart = try records.multipart(multipartID), multipart.isOpen else {
                 throw ObjectStoreError.noSuchUpload
             }
@@ -246,6 +250,13 @@ package final class PartStart {
     /// Returns the multipart upload of the part, if it is open and belongs to `claims`.
     func openMultipart(_ claims: CredentialClaims) -> MultipartRecord? {
         multipart.flatMap { $0.isOpen && $0.belongs(to: claims) ? $0 : nil }
+    }
+
+    /// Runs the statements of ``read(_:_:in:)`` that do not depend on a result.
+    func readAhead(in connection: ReadConnection) throws {
+        let records = StoreRecords(connection)
+        _ = try records.multipart(multipartID)
+        _ = try records.part(number, of: multipartID)
     }
 
     func read(_ claims: CredentialClaims, _ policy: any AccessPolicy, in connection: ReadConnection) throws {

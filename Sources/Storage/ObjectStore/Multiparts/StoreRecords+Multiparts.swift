@@ -162,7 +162,7 @@ extension StoreRecords {
 
     /// Stores a part, and replaces an earlier one with that number.
     func put(_ part: PartRecord, of multipartID: String) throws where C == Connection {
-        try connection.execute(
+        try connection.executeSoon(
             """
             INSERT INTO store_parts (multipart_id, number, size, md5, crc64, file_id, stored_at, checksum, crc32)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
