@@ -29,6 +29,8 @@ extension Database {
             { _ in
                 entered.signal()
                 try release.waitForSignal()
+                // The write runs again if its connection is lost.
+                release.signal()
             }, reply: { _ in })
         try entered.waitForSignal()
         return { release.signal() }

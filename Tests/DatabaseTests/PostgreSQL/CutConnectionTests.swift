@@ -29,40 +29,51 @@ import Testing
         proxy = try ServerProxy(in: scratch.path)
     }
 
-    /// Opens the database, again if the cut has ended that.
+    /// Opens the database and a connection that reads, again if the cut has ended that.
     private func open() throws -> Database {
         let server = scratch.server(through: proxy)
         do {
-            return try scratch.database([.notes, Self.counts], on: server)
+            let database = try scratch.database([.notes, Self.counts], on: server)
+            #expect(try database.notes().isEmpty)
+            return database
         } catch DatabaseError.unavailable {
             #expect(proxy.cutCount == 1)
             return try scratch.database([.notes, Self.counts], on: server)
         }
     }
 
-    /// Adds notes one at a time and in batches, and reads them; each of these succeeds.
+    /// Adds notes one at a time and in batches, and reads them; each of these succeeds. In every other round, the statements are sent
+    /// with COMMIT.
     ///
     /// - Returns: the bodies in the order of their answers, and the number of effects.
     private func write(to database: Database) throws -> (bodies: [String], effects: Int) {
         let effects = Lock(0)
         var bodies: [String] = []
-        let insert = { @Sendable (body: String) in
+        let insert = { @Sendable (body: String, isSoon: Bool) in
             { @Sendable (connection: Connection) throws -> Int in
                 connection.afterCommit { effects.withLock { $0 += 1 } }
-                try connection.execute("UPDATE counts SET value = value + 1 WHERE id = 1")
-                return try connection.execute("INSERT INTO notes (body) VALUES ($1)", body)
+                let count = "UPDATE counts SET value = value + 1 WHERE id = 1"
+                let insert = "INSERT INTO notes (body) VALUES ($1)"
+                guard isSoon else {
+                    try connection.execute(count)
+                    return try connection.execute(insert, body)
+                }
+                try connection.executeSoon(count)
+                try connection.executeSoon(insert, body)
+                return 1
             }
         }
         _ = try database.writeBlocking { try $0.execute("INSERT INTO counts (id, value) VALUES (1, 0)") }
-        for round in 0..<10 {
+        for round in 0..<14 {
+            let isSoon = round % 2 == 1
             for single in 0..<2 {
-                #expect(try database.writeBlocking { try insert("\(round) \(single)")($0) } == 1)
+                #expect(try database.writeBlocking { try insert("\(round) \(single)", isSoon)($0) } == 1)
                 bodies.append("\(round) \(single)")
             }
             let release = try database.holdWriter()
             let replies = Replies()
             for part in ["a", "b", "c"] {
-                database.submit(insert("\(round) \(part)"), reply: replies.record(part))
+                database.submit(insert("\(round) \(part)", isSoon), reply: replies.record(part))
                 bodies.append("\(round) \(part)")
             }
             release()
