@@ -5,6 +5,8 @@ SWIFT_BUILD   := $(if $(filter release,$(CONFIGURATION)),scripts/build-release,s
 BINARY        := .build/$(CONFIGURATION)/data-gateway
 VENV          := .venv
 REQUIREMENTS  := Tests/Acceptance/requirements.txt
+# The modules whose tests have a database.
+POSTGRES_TESTS := Accounts|Backup|Catalog|Companions|Console|CopyJobs|Database|DeviceInit|Identity|LibraryArchive|Members|ObjectStore|Serve|ShareCodes|SignIn|StoreServer|Uploads|Webhooks
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build test lint venv demo run generate conformance fuzz lab test-objects postgres deb deb-device package-test dist apt-repository docs clean
@@ -26,11 +28,11 @@ test-objects: deps venv ## Run the acceptance tests of the store with its object
 	swift build
 	@$(VENV)/bin/python scripts/objects $(or $(ENGINE),rgw) -n 2 --dist loadfile
 
-postgres: deps venv ## Run the Swift tests of some modules with their databases on a PostgreSQL of their own
+postgres: deps venv ## Run the Swift tests of modules that have a database on a PostgreSQL of their own
 	@scripts/deps postgresql-15
 	swift build --build-tests
 	@$(VENV)/bin/python scripts/sql serve swift test --skip-build --disable-xctest --no-parallel \
-		--filter '^(Database|DeviceInit|Identity|Webhooks)Tests\.'
+		--filter '^($(POSTGRES_TESTS))Tests\.'
 
 lint: deps venv ## Check everything that needs no build: formatting, common mistakes, module imports, wording
 	@scripts/deps shellcheck nodejs
