@@ -100,6 +100,7 @@ package final class Database: Sendable {
     package init(
         server: PostgresServer, baseline: String, migrations: [Migration], options: Options = Options()
     ) throws {
+        if server.pooler == .session { try PostgresSession.requireSessions(of: server) }
         let session = try PostgresSession(server, .writer)
         let connection = Connection(session)
         try connection.migrate(migrations, from: baseline, on: server)

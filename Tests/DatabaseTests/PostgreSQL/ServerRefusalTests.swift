@@ -18,10 +18,18 @@ import Testing
         proxy.hideBackends()
         #expect(
             throws: DatabaseError.unsuitable(
-                "a connection pooler is in front of the database: connect to the server itself")
+                "a connection pooler is in front of the database: connect to the server itself, or set database.pooler")
         ) {
             try scratch.database(on: scratch.server(through: proxy))
         }
+    }
+
+    @Test func poolerThatKeepsSessionsIsAccepted() throws {
+        let proxy = try ServerProxy(in: scratch.path)
+        proxy.hideBackends()
+        var server = scratch.server(through: proxy)
+        server.pooler = .session
+        try scratch.database(on: server).close()
     }
 
     @Test func databaseOfAnotherEncodingIsRefused() throws {

@@ -11,6 +11,12 @@ package struct PostgresServer: Sendable {
     package let url: String
     /// The schema that has the tables. It is created if it does not exist.
     package let schema: String
+    /// The file whose first line is the password, read at each connect; `nil` = the URL has it, or the server asks for none.
+    package var passwordFile: String?
+    /// The files for TLS, which libpq reads at each connect.
+    package var tls = TLS()
+    /// The connection pooler in front of the server.
+    package var pooler = Pooler.none
     /// The number of connections that read, and so of reads at once.
     package var readers = 16
     /// The longest wait of a read for a thread, and then for a connection.
@@ -31,6 +37,25 @@ package struct PostgresServer: Sendable {
     package var idleTimeout = Duration.seconds(5)
     /// The time in which the network has to deliver; added to the server's own limits before a connection is given up.
     package var networkTimeout = Duration.seconds(5)
+
+    /// The PEM files of connections with TLS.
+    package struct TLS: Sendable, Equatable {
+        /// The authorities for the server's certificate; `nil` = those that the system trusts.
+        package var authorities: String?
+        /// The certificate of the program, and its private key; `nil` = none.
+        package var certificate: String?
+        package var key: String?
+
+        package init() {}
+    }
+
+    /// A connection pooler in front of the server.
+    package enum Pooler: String, Sendable, CaseIterable {
+        /// The program connects to the server itself.
+        case none
+        /// Each connection has a session of the server until it is closed.
+        case session
+    }
 
     package init(url: String, schema: String = "data_gateway") {
         self.url = url
@@ -55,6 +80,25 @@ package struct PostgresServer: Sendable {
     }
 
     var quotedSchema: String { "\"" + schema.replacing(bytes: ["\"": "\"\""]) + "\"" }
+
+    /// The place for people: hosts, database and schema, without the user and options of the URL.
+    package var place: String {
+        let options = (try? options()) ?? [:]
+        let host = options["host"] ?? options["hostaddr"] ?? "localhost"
+        let name = options["dbname"] ?? options["user"] ?? ""
+        return "postgresql://\(host)/\(name), schema \(schema)"
+    }
+
+    /// Returns what is wrong with a URL of the configuration, as the words after its name; `nil` = nothing.
+    package static func problem(of url: String) -> String? {
+        guard url.hasPrefix("postgresql://") || url.hasPrefix("postgres://"),
+            let options = try? PostgresServer(url: url).options()
+        else { return "must be postgresql://USER@HOST[:PORT]/DATABASE" }
+        if options["password"] != nil || options["sslpassword"] != nil {
+            return "must not have a password: write it into a file, and set database.password_file"
+        }
+        return nil
+    }
 
     /// Returns the parameters of a connection to each host of the URL.
     ///
@@ -85,7 +129,51 @@ package struct PostgresServer: Sendable {
         parameters["keepalives_interval"] = parameters["keepalives_interval"] ?? "2"
         parameters["keepalives_count"] = parameters["keepalives_count"] ?? "3"
         parameters["application_name"] = parameters["application_name"] ?? "data-gateway"
+        if let passwordFile { parameters["password"] = try Self.password(in: passwordFile) }
+        setTLS(in: &parameters)
         return parameters
+    }
+
+    private func setTLS(in parameters: inout [String: String]) {
+        parameters["sslrootcert"] = tls.authorities ?? parameters["sslrootcert"]
+        parameters["sslcert"] = tls.certificate ?? parameters["sslcert"]
+        parameters["sslkey"] = tls.key ?? parameters["sslkey"]
+        // The default of libpq accepts any certificate, and none.
+        if parameters["sslmode"] == nil, tls.authorities != nil || !Self.isLocal(parameters) {
+            parameters["sslmode"] = "verify-full"
+        }
+        if parameters["sslmode"]?.hasPrefix("verify-") == true, parameters["sslrootcert"] == nil {
+            parameters["sslrootcert"] = Self.systemAuthorities
+        }
+    }
+
+    /// The authorities that the system trusts: libpq 15 does not look for them.
+    private static let systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
+
+    /// Whether all hosts of a URL are on this machine.
+    private static func isLocal(_ parameters: [String: String]) -> Bool {
+        guard let hosts = parameters["hostaddr"] ?? parameters["host"] else { return true }
+        return hosts.split(separator: ",").allSatisfy { host in
+            host.hasPrefix("/") || host.hasPrefix("@") || ["localhost", "127.0.0.1", "::1"].contains(host)
+        }
+    }
+
+    /// Returns the first line of a file.
+    ///
+    /// - Throws: ``DatabaseError/unavailable(_:)``, because the file may be replaced at this moment.
+    private static func password(in file: String) throws(DatabaseError) -> String {
+        let bytes: [UInt8]
+        do {
+            bytes = try PrivateFile.contents(of: file)
+        } catch {
+            throw .unavailable("the password cannot be read from \(error)")
+        }
+        let line = String(
+            decoding: bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }, as: UTF8.self)
+        guard !line.isEmpty else {
+            throw .unavailable("the first line of \(file) has to be the password, and is empty")
+        }
+        return line
     }
 
     /// Returns what the URL says.

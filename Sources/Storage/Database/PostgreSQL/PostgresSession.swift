@@ -204,8 +204,9 @@ final class PostgresSession: DatabaseSession {
         let commands = settings.map { "SET \($0.key) = \($0.value)" } + [Self.waitForLog, Self.identify]
         let result = try run(commands.joined(separator: "; "))
         guard result.rowCount == 1 else { throw .unsuitable("the server does not identify itself") }
-        guard result.int64(0, 0) == Int64(link.backend) else {
-            throw .unsuitable("a connection pooler is in front of the database: connect to the server itself")
+        guard result.int64(0, 0) == Int64(link.backend) || server.pooler == .session else {
+            throw .unsuitable(
+                "a connection pooler is in front of the database: connect to the server itself, or set database.pooler")
         }
         process = result.text(0, 1)
         try link.setTimeline(result.int64(0, 2))

@@ -39,13 +39,9 @@ final class TimelineWatch: Sendable {
     private let hosts: Int
 
     init(_ server: PostgresServer) throws(DatabaseError) {
-        let all = try server.hosts()
-        hosts = all.count
-        for (number, host) in all.enumerated() {
-            var parameters = host
-            // A standby answers with 0, and with its timeline as soon as it is the primary.
-            parameters["target_session_attrs"] = "any"
-            let look = Look(server: server, number: number, parameters: parameters)
+        hosts = try server.hosts().count
+        for number in 0..<hosts {
+            let look = Look(server: server, number: number)
             let closing = closing
             Worker.thread("timeline").post { look.run(until: closing) }
         }
@@ -59,19 +55,25 @@ final class TimelineWatch: Sendable {
     private struct Look: Sendable {
         let server: PostgresServer
         let number: Int
-        let parameters: [String: String]
 
         func run(until closing: DispatchSemaphore) {
             let interval = server.timelineInterval
             var link: PostgresLink?
             while closing.wait(timeout: .now() + .nanoseconds(Int(interval.nanoseconds))) == .timedOut {
-                let current = link ?? (try? PostgresLink(parameters, atMost: interval, server.timelines))
+                let current = link ?? (try? connect())
                 let result = try? current?.run(atMost: interval) { PQsendQuery($0, "SELECT " + Timelines.query) }
                 link = result?.state == nil ? current : nil
                 guard let result, result.state == nil, result.rowCount == 1 else { continue }
                 let timeline = result.int64(0, 0)
                 if timeline > 0 { _ = server.timelines.note(timeline, host: number) }
             }
+        }
+
+        private func connect() throws(DatabaseError) -> PostgresLink {
+            var parameters = try server.hosts()[number]
+            // A standby answers with 0, and with its timeline as soon as it is the primary.
+            parameters["target_session_attrs"] = "any"
+            return try PostgresLink(parameters, atMost: server.timelineInterval, server.timelines)
         }
     }
 }
