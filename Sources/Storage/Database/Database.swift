@@ -39,6 +39,8 @@ package final class Database: Sendable {
         package var onLogChange: @Sendable (LogChange) -> Void = { _ in }
         /// Whether other processes may write to the database, of whose commits no signal of this process is notified.
         package var isShared = false
+        /// Called once, on a thread of its own, when another program has taken the right to a database on a server.
+        package var onLeaseLoss: @Sendable () -> Void = {}
         /// Called once, on the writer's thread, after a commit or a checkpoint failed so that no more writes are accepted.
         package var onWriterEnded: @Sendable (DatabaseError) -> Void = { _ in }
 
@@ -56,6 +58,8 @@ package final class Database: Sendable {
     private let file: DatabaseFile?
     /// `nil` without a server.
     private let timelineWatch: TimelineWatch?
+    /// `nil` without a server, and if several programs use the schema.
+    private let lease: LeaseRenewal?
     private let trips: RoundTrips?
     /// Advice for the operator: settings of the server with which an acknowledged write may be lost.
     package let warnings: [String]
@@ -89,14 +93,15 @@ package final class Database: Sendable {
         remote = nil
         remoteWait = .zero
         timelineWatch = nil
+        lease = nil
         trips = nil
         warnings = []
     }
 
-    /// Connects to a server, creates the tables if they do not exist, and applies `migrations`.
+    /// Connects to a server, takes the right to the schema, creates the tables if they do not exist, and applies `migrations`.
     ///
     /// - Parameter baseline: the statements that create the tables as of the program's version.
-    /// - Throws: ``DatabaseError``, if the server cannot be reached or does not suit.
+    /// - Throws: ``DatabaseError``, if the server cannot be reached or does not suit, or another program uses the schema.
     package init(
         server: PostgresServer, baseline: String, migrations: [Migration], options: Options = Options()
     ) throws {
@@ -106,7 +111,11 @@ package final class Database: Sendable {
         try connection.migrate(migrations, from: baseline, on: server)
         try session.requireCollation()
         warnings = try session.warnings()
+        session.requiresLease = server.holder != nil
         timelineWatch = try TimelineWatch(server)
+        lease = server.holder.map {
+            LeaseRenewal($0, of: server, every: server.leaseInterval, onLoss: options.onLeaseLoss)
+        }
         trips = server.roundTrips
         isShared = true
         file = nil
@@ -140,6 +149,7 @@ package final class Database: Sendable {
         background.close()
         remote?.close()
         timelineWatch?.close()
+        lease?.stop()
         // Without waiting: a write may have held the last reference, in which case this is the writer's thread.
         writer.queue.close(refusing: .closed)
     }
@@ -304,6 +314,7 @@ package final class Database: Sendable {
         timelineWatch?.close()
         readers.close()
         writer.stop()
+        lease?.close()
     }
 }
 

@@ -62,6 +62,11 @@ package struct PostgresServer: Sendable {
         self.schema = schema
     }
 
+    /// The program that alone uses the schema; `nil` = several programs use it.
+    package var holder: LeaseHolder?
+    /// The time between two renewals of its right.
+    var leaseInterval = Duration.seconds(5)
+
     /// The longest time in which writes are added to a transaction.
     package var batchTime = Duration.milliseconds(50)
     /// The time between two looks for a later timeline, and the longest wait for an answer to one.

@@ -35,6 +35,8 @@ final class PostgresSession: DatabaseSession {
     var hasExpiredStatements = false
     /// The server's number of the writer's transaction, and the process that runs it.
     private var transaction: (number: String, process: String)?
+    /// Whether each transaction requires the program's right to the schema.
+    var requiresLease = false
     /// The time since when the server cannot be reached; `nil` = it can.
     private var lostAt: ContinuousClock.Instant?
 
@@ -256,13 +258,17 @@ final class PostgresSession: DatabaseSession {
         // One message, and so one round trip. Each statement sees what is committed at its time, which is after the lock. The record in
         // the log makes COMMIT wait for the standby also if nothing is written: what was found, such as the result of an earlier call
         // that is repeated, may be visible although no standby has it.
-        let number = try run(
+        let holder = requiresLease ? server.holder : nil
+        let result = try run(
             """
             \(lock); SET LOCAL statement_timeout = \(server.writeTimeout.wholeMilliseconds); \
-            SELECT pg_current_xact_id()::text, \(Self.logRecord)
-            """, atMost: server.lockTimeout + server.networkTimeout
-        ).text(0, 0)
-        transaction = (number, process)
+            SELECT pg_current_xact_id()::text, \(Self.logRecord), \(holder.map(LeaseRecords.isHeld) ?? "true")
+            """, atMost: server.lockTimeout + server.networkTimeout)
+        guard result.text(0, 2) == "t" else {
+            try run("ROLLBACK")
+            throw .unavailable("another gateway has taken the database over")
+        }
+        transaction = (result.text(0, 0), process)
     }
 
     /// Writes to the log behind everything that the transaction can see.

@@ -1,0 +1,144 @@
+import Basics
+import CPQ
+import Dispatch
+import Synchronization
+
+/// The program that uses a database on a server.
+package struct LeaseHolder: Sendable, Equatable {
+    /// A random id of this start of the program.
+    package let id: String
+    /// Names what only one process uses at a time, such as a locked data directory: an earlier process with the same name has ended.
+    /// Empty = unknown.
+    package let directory: String
+    /// The program for people, such as `process 17 on host a`.
+    package let description: String
+
+    package init(id: String, directory: String, description: String) {
+        self.id = id
+        self.directory = directory
+        self.description = description
+    }
+}
+
+/// The right of one program to a schema: a row that names it and ends by the server's clock unless it is renewed. Each write looks for
+/// the row in its transaction.
+enum LeaseRecords {
+    /// The time after a renewal in which no other program gets the right. It is longer than all waits of a transaction.
+    static let duration = Duration.seconds(30)
+
+    /// The row of `holder`, as a condition.
+    static func condition(_ holder: LeaseHolder) -> String {
+        "name = 'gateway' AND holder = '\(holder.id)'"
+    }
+
+    static func isHeld(by holder: LeaseHolder) -> String {
+        "EXISTS (SELECT 1 FROM leases WHERE \(condition(holder)))"
+    }
+
+    /// The server's time in microseconds.
+    private static let now = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)"
+
+    static let end = "\(now) + \(duration.wholeMilliseconds * 1000)"
+
+    /// Takes the right in the writer's transaction.
+    ///
+    /// - Throws: ``DatabaseError/unsuitable(_:)`` if another program has it.
+    static func take(_ holder: LeaseHolder, in connection: Connection) throws {
+        let isMissing = try connection.first("SELECT to_regclass('leases') AS class") { $0.isNull("class") }
+        if isMissing ?? true {
+            try connection.session.executeScript(
+                """
+                CREATE TABLE leases (
+                    name TEXT COLLATE "C" PRIMARY KEY, holder TEXT COLLATE "C" NOT NULL, directory TEXT COLLATE "C" NOT NULL,
+                    description TEXT COLLATE "C" NOT NULL, expires_at BIGINT NOT NULL
+                )
+                """)
+        }
+        let other = try connection.first(
+            """
+            SELECT description, (expires_at - \(now)) / 1000000 + 1 AS seconds FROM leases
+            WHERE name = 'gateway' AND expires_at > \(now) AND (directory <> $1 OR directory = '')
+            """, holder.directory
+        ) { ($0.text("description"), $0.int64("seconds")) }
+        if let (user, seconds) = other {
+            throw DatabaseError.unsuitable(
+                "the database is in use by another gateway (\(user)): stop that gateway; if it has ended without notice, "
+                    + "try again in \(seconds) seconds")
+        }
+        try connection.execute(
+            """
+            INSERT INTO leases (name, holder, directory, description, expires_at) VALUES ('gateway', $1, $2, $3, \(end))
+            ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, directory = excluded.directory,
+                description = excluded.description, expires_at = excluded.expires_at
+            """, holder.id, holder.directory, holder.description)
+    }
+}
+
+/// The renewal of the right, on a thread and a connection of its own, which does not wait for the writers' lock.
+final class LeaseRenewal: Sendable {
+    private let closing = DispatchSemaphore(value: 0)
+    private let ended = DispatchSemaphore(value: 0)
+    private static let requestLimit = Duration.seconds(5)
+
+    /// - Parameter onLoss: called once if another program has taken the right.
+    init(
+        _ holder: LeaseHolder, of server: PostgresServer, every interval: Duration,
+        onLoss: @escaping @Sendable () -> Void
+    ) {
+        let (closing, ended) = (closing, ended)
+        Worker.thread("lease").post {
+            var session: PostgresSession?
+            while closing.wait(timeout: .now() + .nanoseconds(Int(interval.nanoseconds))) == .timedOut {
+                guard Self.renew(holder, of: server, by: &session) else {
+                    onLoss()
+                    break
+                }
+            }
+            // The next gateway need not wait.
+            _ = try? Self.change("DELETE FROM leases", holder, of: server, by: &session)
+            ended.signal()
+        }
+    }
+
+    /// - Returns: `false` if another program has the right. A server that does not answer gives it to nobody.
+    private static func renew(_ holder: LeaseHolder, of server: PostgresServer, by session: inout PostgresSession?)
+        -> Bool
+    {
+        do {
+            return try change(
+                "UPDATE leases SET expires_at = \(LeaseRecords.end)", holder, of: server, by: &session) > 0
+        } catch {
+            return true
+        }
+    }
+
+    /// Changes the row of `holder`.
+    ///
+    /// - Parameter statement: without the condition.
+    /// - Returns: the number of changed rows.
+    private static func change(
+        _ statement: String, _ holder: LeaseHolder, of server: PostgresServer, by session: inout PostgresSession?
+    ) throws(DatabaseError) -> Int {
+        let current: PostgresSession
+        if let session { current = session } else { current = try PostgresSession(server, .reader) }
+        session = current
+        if current.link.isLost || current.link.isOfFormerPrimary { try current.reconnect() }
+        // It does not wait for a standby: a change that only the primary has is as good.
+        return try current.run(
+            """
+            SELECT set_config('synchronous_commit', 'local', true); \
+            \(statement) WHERE \(LeaseRecords.condition(holder))
+            """, atMost: requestLimit
+        ).changedRows
+    }
+
+    /// Gives the right up, without waiting for that.
+    func stop() { closing.signal() }
+
+    /// Gives the right up.
+    func close() {
+        stop()
+        _ = ended.wait(timeout: .now() + 10)
+        ended.signal()
+    }
+}
