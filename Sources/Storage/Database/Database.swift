@@ -39,6 +39,8 @@ package final class Database: Sendable {
         package var onLogChange: @Sendable (LogChange) -> Void = { _ in }
         /// Whether other processes may write to the database, of whose commits no signal of this process is notified.
         package var isShared = false
+        /// Whether the state of a server is looked at every 15 seconds, see ``Database/serverSample``.
+        package var samplesServer = false
         /// Called once, on a thread of its own, when another program has taken the right to a database on a server.
         package var onLeaseLoss: @Sendable () -> Void = {}
         /// Called once, on the writer's thread, after a commit or a checkpoint failed so that no more writes are accepted.
@@ -61,6 +63,8 @@ package final class Database: Sendable {
     /// `nil` without a server, and if several programs use the schema.
     private let lease: LeaseRenewal?
     private let trips: RoundTrips?
+    private let activity: ServerActivity?
+    private let statistics: ServerStatistics?
     /// Advice for the operator: settings of the server with which an acknowledged write may be lost.
     package let warnings: [String]
     let isShared: Bool
@@ -68,6 +72,14 @@ package final class Database: Sendable {
     package var roundTrips: Int { trips?.count ?? 0 }
     /// Whether the database is a SQLite file.
     var isFile: Bool { file != nil }
+    /// What the connections to a server have counted; `nil` with a file.
+    package var serverCounts: ServerCounts? {
+        guard var counts = activity?.snapshot else { return nil }
+        counts.roundTrips = roundTrips
+        return counts
+    }
+    /// The state of the server as of the latest look; `nil` with a file, and if the server did not answer it.
+    package var serverSample: ServerSample? { statistics?.sample }
 
     /// Opens the file at `path`, creates it (mode 0600) if it does not exist, and applies `migrations`.
     ///
@@ -95,6 +107,8 @@ package final class Database: Sendable {
         timelineWatch = nil
         lease = nil
         trips = nil
+        activity = nil
+        statistics = nil
         warnings = []
     }
 
@@ -117,10 +131,13 @@ package final class Database: Sendable {
             LeaseRenewal($0, of: server, every: server.leaseInterval, onLoss: options.onLeaseLoss)
         }
         trips = server.roundTrips
+        activity = server.activity
+        statistics = options.samplesServer ? ServerStatistics(server) : nil
         isShared = true
         file = nil
         readers = ReaderPool(
-            capacity: server.readers, limit: .init(connections: server.readers, wait: server.readerWait)
+            capacity: server.readers,
+            limit: .init(connections: server.readers, wait: server.readerWait, server.activity)
         ) { () throws(DatabaseError) in ReadConnection(try PostgresSession(server, .reader)) }
         let queue = WriteQueue(
             capacity: options.waitingWrites, batch: min(options.batchedWrites, PostgresServer.batchedWrites))
@@ -149,6 +166,7 @@ package final class Database: Sendable {
         background.close()
         remote?.close()
         timelineWatch?.close()
+        statistics?.close()
         lease?.stop()
         // Without waiting: a write may have held the last reference, in which case this is the writer's thread.
         writer.queue.close(refusing: .closed)
@@ -225,9 +243,11 @@ package final class Database: Sendable {
         _ body: @Sendable (ReadConnection) throws -> T
     ) async throws -> T {
         guard let remote else { return try readBlocking(body) }
-        let deadline = ContinuousClock.now + remoteWait
+        let begin = ContinuousClock.now
         return try await withTaskExecutorPreference(ReadExecutor(remote, for: .current)) {
-            guard ContinuousClock.now < deadline else { throw DatabaseError.overloaded }
+            let wait = ContinuousClock.now - begin
+            activity?.note(\.threadWait, wait)
+            guard wait < remoteWait else { throw DatabaseError.overloaded }
             return try readBlocking(body)
         }
     }
@@ -312,6 +332,7 @@ package final class Database: Sendable {
         background.close()
         remote?.close()
         timelineWatch?.close()
+        statistics?.close()
         readers.close()
         writer.stop()
         lease?.close()

@@ -16,15 +16,19 @@ final class ReaderPool: Sendable {
     struct Limit: Sendable {
         private let free = DispatchSemaphore(value: 0)
         private let wait: Duration
+        private let activity: ServerActivity
 
-        init(connections: Int, wait: Duration) {
+        init(connections: Int, wait: Duration, _ activity: ServerActivity) {
             self.wait = wait
+            self.activity = activity
             for _ in 0..<connections { free.signal() }
         }
 
         fileprivate func enter() throws(DatabaseError) {
-            let end = DispatchTime.now() + .nanoseconds(Int(wait.nanoseconds))
-            guard free.wait(timeout: end) == .success else { throw .overloaded }
+            let begin = ContinuousClock.now
+            let result = free.wait(timeout: .now() + .nanoseconds(Int(wait.nanoseconds)))
+            activity.note(\.connectionWait, .now - begin)
+            guard result == .success else { throw .overloaded }
         }
 
         fileprivate func leave() { free.signal() }

@@ -75,6 +75,8 @@ package struct PostgresServer: Sendable {
     let timelines = Timelines()
     /// The messages of sessions for whose answers the program has waited.
     let roundTrips = RoundTrips()
+    /// The counters of its sessions.
+    let activity = ServerActivity()
 
     /// The first half of the keys of advisory locks. With 0 as the second half it is the writer's lock.
     var lockKey: Int32 {

@@ -35,6 +35,10 @@ final class PostgresSession: DatabaseSession {
     var hasExpiredStatements = false
     /// The server's number of the writer's transaction, and the process that runs it.
     private var transaction: (number: String, process: String)?
+    /// The time since when the transaction has the writers' lock.
+    private var lockedSince = ContinuousClock.now
+    /// The number of its writes that were under savepoints.
+    private var writes = 0
     /// Whether each transaction requires the program's right to the schema.
     var requiresLease = false
     /// The time since when the server cannot be reached; `nil` = it can.
@@ -114,6 +118,7 @@ final class PostgresSession: DatabaseSession {
     override func controlSoon(_ sql: String) throws(DatabaseError) {
         if let earlierFailure { throw earlierFailure }
         guard link.transactionStatus != PQTRANS_INERROR else { throw .rolledBack }
+        if sql.utf8.starts(with: "RELEASE".utf8) { writes += 1 }
         pending.append(.control(sql))
     }
 
@@ -178,6 +183,7 @@ final class PostgresSession: DatabaseSession {
             do {
                 try connect()
                 lostAt = nil
+                server.activity.note { $0.reconnects += 1 }
                 return
             } catch {
                 guard case .unavailable = error, role == .writer, ContinuousClock.now - since < server.reconnectTimeout
@@ -258,6 +264,8 @@ final class PostgresSession: DatabaseSession {
         // One message, and so one round trip. Each statement sees what is committed at its time, which is after the lock. The record in
         // the log makes COMMIT wait for the standby also if nothing is written: what was found, such as the result of an earlier call
         // that is repeated, may be visible although no standby has it.
+        let begin = ContinuousClock.now
+        writes = 0
         let holder = requiresLease ? server.holder : nil
         let result = try run(
             """
@@ -269,6 +277,8 @@ final class PostgresSession: DatabaseSession {
             throw .unavailable("another gateway has taken the database over")
         }
         transaction = (result.text(0, 0), process)
+        lockedSince = .now
+        server.activity.note(\.lockWait, lockedSince - begin)
     }
 
     /// Writes to the log behind everything that the transaction can see.
@@ -282,6 +292,23 @@ final class PostgresSession: DatabaseSession {
     /// - Throws: also ``DatabaseError/unavailable(_:)`` if the connection was lost and nothing is committed.
     override func commit() throws(DatabaseError) {
         guard role == .writer else { return try endReading() }
+        let begin = ContinuousClock.now
+        do throws(DatabaseError) {
+            try commitWriting()
+        } catch {
+            if error == .outcomeUnknown { server.activity.note { $0.inDoubt += 1 } }
+            throw error
+        }
+        let (end, writes) = (ContinuousClock.now, max(1, writes))
+        server.activity.note {
+            $0.commit.add(end - begin)
+            $0.lockHeld.add(end - lockedSince)
+            $0.batches += 1
+            $0.writes += writes
+        }
+    }
+
+    private func commitWriting() throws(DatabaseError) {
         let warnings = link.warningCount
         do throws(DatabaseError) {
             let result = try run("COMMIT", atMost: server.commitTimeout + server.networkTimeout)
