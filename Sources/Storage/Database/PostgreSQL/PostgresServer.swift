@@ -107,6 +107,9 @@ package struct PostgresServer: Sendable {
         return nil
     }
 
+    /// The schema as a literal of SQL.
+    var schemaLiteral: String { "'" + schema.replacing(bytes: ["'": "''"]) + "'" }
+
     /// Returns the parameters of a connection to each host of the URL.
     ///
     /// libpq would try one after the other, and would wait for one that does not answer as long as for all.
@@ -152,6 +155,13 @@ package struct PostgresServer: Sendable {
         if parameters["sslmode"]?.hasPrefix("verify-") == true, parameters["sslrootcert"] == nil {
             parameters["sslrootcert"] = Self.systemAuthorities
         }
+    }
+
+    /// The `sslmode` of connections to other machines if it does not verify the server's name; `nil` = it does.
+    var weakMode: String? {
+        guard let parameters = try? parameters(), !Self.isLocal(parameters), parameters["sslmode"] != "verify-full"
+        else { return nil }
+        return parameters["sslmode"]
     }
 
     /// The authorities that the system trusts: libpq 15 does not look for them.
