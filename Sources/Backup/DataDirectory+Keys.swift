@@ -55,21 +55,19 @@ extension DataDirectory {
 
     /// Throws if a directory without a database was served before: a new database would hide that everything is gone.
     static func requireNeverServed(_ path: String) throws {
-        let identity = path + "/store/identity"
-        let evidence: String? =
-            if try PrivateFile.exists(identity) {
-                identity
-            } else if try Accounts.hasSigningKeys(inFolder: path + "/keys") {
-                path + "/keys"
-            } else {
-                nil
-            }
-        guard let evidence else { return }
+        guard let evidence = try evidenceOfServing(path) else { return }
         throw Problem(
             description: """
                 the database \(path)/gateway.db is missing, but \(evidence) is there: put the database back, or restore a backup \
                 with 'data-gateway restore --from FILE --data-dir \(path)'; for a new gateway, name an empty folder
                 """)
+    }
+
+    /// Returns the path of something that only a gateway makes that serves a folder; `nil` = there is nothing.
+    static func evidenceOfServing(_ path: String) throws -> String? {
+        let identity = path + "/store/identity"
+        if try PrivateFile.exists(identity) { return identity }
+        return try Accounts.hasSigningKeys(inFolder: path + "/keys") ? path + "/keys" : nil
     }
 
     private var foreignKey: KeyringError { .foreign(path: keys + "/root", database: database) }

@@ -104,6 +104,7 @@ package final class DataDirectory: Sendable {
     ///
     /// - Throws: ``Problem``, `PrivateFile.Failure`.
     package static func openForRepair(_ path: String) throws -> DataDirectory {
+        try requireFile(path)
         // A restore that did not finish is the reason why the database is missing.
         let isInterrupted = try exists(path + "/restoring") || RequestedRestore.isPending(in: path)
         if !hasDatabase(path), !isInterrupted { try requireNeverServed(path) }

@@ -20,6 +20,11 @@ enum RootKeyRecords {
             .map { constantTimeEqual($0, keyring.checkValue) }
     }
 
+    /// Whether the database has a record.
+    static func exist(in connection: ReadConnection) throws -> Bool {
+        try connection.hasRow("SELECT 1 FROM root_key")
+    }
+
     /// Records the root key with which the database is used from now on.
     static func record(_ keyring: Keyring, in transaction: Connection) throws {
         try transaction.execute(

@@ -7,7 +7,7 @@ import Testing
 @testable import Configuration
 @testable import Settings
 
-/// docs/configuration.md, docs/object-engines.md and the pages of apps contain exactly the keys of the reader, each with its unit, default and bounds.
+/// docs/configuration.md, docs/object-engines.md, docs/postgresql.md and the pages of apps contain exactly the keys of the reader, each with its unit, default and bounds.
 @Suite(.timeLimited) struct ConfigurationDocumentTests {
     private struct Entry: Hashable, CustomStringConvertible {
         let key: String
@@ -24,7 +24,7 @@ import Testing
     private static var documents: [URL] {
         let apps = folder.appending(path: "apps")
         let names = (try? FileManager.default.contentsOfDirectory(atPath: apps.path)) ?? []
-        let own = ["configuration.md", "object-engines.md"].map { folder.appending(path: $0) }
+        let own = ["configuration.md", "object-engines.md", "postgresql.md"].map { folder.appending(path: $0) }
         return own + names.sorted().map { apps.appending(path: $0) }
     }
 

@@ -43,6 +43,12 @@ package final class RestoreService: RestoreServiceHandler {
         _ request: StageArchiveRequest, context: CallContext
     ) async throws -> StageArchiveResponse {
         let caller = try Caller(context)
+        guard session.database.isFile else {
+            throw RPCError(
+                bare: .failedPrecondition,
+                "the database is on a server: restore it there, or restore the archive into a new data directory by data-gateway "
+                    + "restore, which makes a gateway with its database in the directory")
+        }
         try RestoreRefusal.reporting { try folder.requireOneDisk() }
         let id = Hex.lower(Random.bytes(16))
         try await audit(caller, on: "restore/\(id)")

@@ -16,6 +16,7 @@ struct RestoreTarget {
     /// - Throws: `DataDirectory.Problem` if it contains anything but the store that belongs to the archive's database.
     init(_ path: String, for manifest: Manifest, keepsBucket: Bool) throws {
         try DataDirectory.make(path)
+        try DataDirectory.requireFile(path)
         let restoring = try PrivateFile.read(path + "/restoring/manifest").flatMap { Manifest($0) }
         let store = try OfflineStore(directory: path + "/store").identity?.id
         if let restoring {

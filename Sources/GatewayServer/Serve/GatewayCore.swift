@@ -30,6 +30,8 @@ struct GatewayCore: Sendable {
     let storeServer: ObjectStoreServer
     /// The public address of the store.
     let endpoint: StoreEndpoint
+    /// `nil` if the database is a file.
+    let serverDatabase: ServerDatabase?
 
     var database: Database { environment.database }
     var log: Logger { environment.log }
@@ -43,9 +45,19 @@ struct GatewayCore: Sendable {
     ) throws {
         let log = Logger(process.log)
         let uploads = configuration[UploadsConfiguration.self]
-        let keyring = try directory.openKeyring()
-        let database = try GatewayModules.openDatabase(directory.database, configuration, process.serving, log)
-        opened.add { database.close() }
+        let database: Database
+        let keyring: Keyring
+        if let server = configuration.database.server {
+            let own = try Self.open(server, configuration, directory, process, opened)
+            (database, keyring) = (own.database, try directory.openKeyring(for: own.database, at: server.place))
+            serverDatabase = own
+        } else {
+            try directory.requireFile()
+            keyring = try directory.openKeyring()
+            database = try GatewayModules.openDatabase(directory.database, configuration, process.serving, log)
+            opened.add { database.close() }
+            serverDatabase = nil
+        }
         try directory.require(keyring, of: database)
         let systemClock = SystemClock()
         clock = try ClockKeeper(
@@ -62,6 +74,7 @@ struct GatewayCore: Sendable {
         events = Webhooks(environment, configuration: configuration[WebhooksConfiguration.self])
         let store = configuration[StoreConfiguration.self]
         try engine.requireBytes(of: database)
+        if serverDatabase != nil { try engine.requireOwnStore(directory, of: database) }
         let objects = try ObjectStore(
             engine: engine.engine, database: database, keyring: keyring, clock: systemClock,
             permit: environment.clockGuard.permit(), configuration: store.objects)
@@ -74,6 +87,22 @@ struct GatewayCore: Sendable {
         storeServer = try self.store.serve(configuration, certificates: certificates[.objectStore], process.log)
         opened.add { [storeServer] in storeServer.stop(drainingFor: .zero) }
         endpoint = try configuration.endpoint(boundTo: storeServer.address)
+    }
+
+    /// Opens the database on a server.
+    private static func open(
+        _ server: PostgresServer, _ configuration: Configuration, _ directory: DataDirectory, _ process: ProcessState,
+        _ opened: Closings
+    ) throws -> ServerDatabase {
+        try directory.requireServer()
+        var server = server
+        server.holder = .current(dataDirectory: directory.path)
+        let loss = Signal()
+        let database = try GatewayModules.openDatabase(
+            on: server, configuration, process.serving, Logger(process.log)
+        ) { loss.notify() }
+        opened.add { database.close() }
+        return ServerDatabase(database: database, server: server, loss: loss)
     }
 
     /// Creates the first administrator if there are no organizations. The password comes from the environment, or is a random one in

@@ -100,7 +100,7 @@ package struct GatewayModules: Sendable {
             [
                 core.accounts, AccountManagement(core.accounts, devices: devices.directory), core.identity, core.events,
                 core.clock, devices, uploads, catalog, internalStorage, copies, backups, core.store,
-            ] + others + [consoleSessions].compactMap { $0 }
+            ] + others + [consoleSessions].compactMap { $0 } + [core.serverDatabase].compactMap { $0 }
         housekeeping = Housekeeping(
             database: core.database, clock: core.clock, store: store, sweeps: capabilities.flatMap(\.sweeps),
             log: core.log)
@@ -142,15 +142,43 @@ extension GatewayModules {
         ])
     ) { $0.adding($1.access) }
 
-    /// Opens the database with the tables of all capabilities and of the enabled apps.
+    /// Opens the database on a server with the tables of all capabilities and apps.
+    ///
+    /// - Parameter onLoss: called if another gateway takes it over.
     static func openDatabase(
-        _ path: String, _ configuration: Configuration, _ serving: ServingState, _ log: Logger
+        on server: PostgresServer, _ configuration: Configuration, _ serving: ServingState, _ log: Logger,
+        onLoss: @escaping @Sendable () -> Void
     ) throws -> Database {
+        var options = databaseOptions(serving, log)
+        options.onLeaseLoss = onLoss
+        let database = try Database(
+            server: server, baseline: String(decoding: PackageResources.postgres_sql, as: UTF8.self),
+            migrations: databaseMigrations(configuration), options: options)
+        for finding in database.warnings {
+            log.write("a property of the database's server", ["finding": finding], level: .warning)
+        }
+        return database
+    }
+
+    /// The tables of all capabilities and of the enabled apps.
+    static func databaseMigrations(_ configuration: Configuration) -> [Migration] {
+        ownMigrations + configuration.apps.migrations
+    }
+
+    private static func databaseOptions(_ serving: ServingState, _ log: Logger) -> Database.Options {
         var options = Database.Options()
         options.onWriterEnded = { error in
             log.write("the database accepts no more writes: restart to recover", ["error": "\(error)"], level: .error)
             serving.stopServing()
         }
+        return options
+    }
+
+    /// Opens the database in the data directory with the tables of all capabilities and of the enabled apps.
+    static func openDatabase(
+        _ path: String, _ configuration: Configuration, _ serving: ServingState, _ log: Logger
+    ) throws -> Database {
+        var options = databaseOptions(serving, log)
         options.reserveBytes = configuration.reserveBytes
         options.reserveMargin = configuration[StoreConfiguration.self].objects.minimumFreeBytesForBodies
         options.onReserveChange = { isHeld in
@@ -163,7 +191,7 @@ extension GatewayModules {
                 ], level: .warning)
         }
         options.onLogChange = { change in log.write(change, path: path) }
-        return try Database(path: path, migrations: ownMigrations + configuration.apps.migrations, options: options)
+        return try Database(path: path, migrations: databaseMigrations(configuration), options: options)
     }
 }
 

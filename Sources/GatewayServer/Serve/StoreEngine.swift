@@ -102,6 +102,12 @@ struct StoreEngine: Sendable {
         if isInBucket { try database.writeBlocking { try StoreRecords($0).setDirectoryHoldsBytes(false) } }
     }
 
+    /// - Throws: if the directory is not the store of the database on a server.
+    func requireOwnStore(_ directory: DataDirectory, of database: Database) throws {
+        guard kind == .directory, paired == nil else { return }
+        try StoreIdentity.requireOwn(directory: directory.store, of: database)
+    }
+
     /// Whether the bucket and the database belong together; `nil` for the directory.
     var bucketState: BucketState? { bucket?.engine.state }
 

@@ -71,7 +71,7 @@ package final class Database: Sendable {
     /// The number of messages to a server for whose answers the program has waited; 0 with a file.
     package var roundTrips: Int { trips?.count ?? 0 }
     /// Whether the database is a SQLite file.
-    var isFile: Bool { file != nil }
+    package var isFile: Bool { file != nil }
     /// What the connections to a server have counted; `nil` with a file.
     package var serverCounts: ServerCounts? {
         guard var counts = activity?.snapshot else { return nil }

@@ -45,6 +45,28 @@ package struct StoreIdentity: Equatable, Sendable {
         return isClean ? .clean : .unclean
     }
 
+    /// A store that is another one than the database's.
+    package struct OtherStore: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// Throws if the directory has another store than the database on a server, or none, so that all files would be missing.
+    ///
+    /// - Parameter directory: `DIR/store`.
+    package static func requireOwn(directory: String, of database: Database) throws {
+        let onDisk = try read(directory: directory)
+        let (recorded, isNew, isElsewhere) = try database.readBlocking {
+            let (identity, records) = (try StoreIdentity.recorded(in: $0), StoreRecords($0))
+            return (identity, try identity?.generation == 1 && records.isEmpty(), try records.keepsAllInSegments())
+        }
+        guard recorded?.id != onDisk?.id, !(onDisk == nil && (isNew || isElsewhere)) else { return }
+        let found = onDisk == nil ? "is empty" : "belongs to another database"
+        throw OtherStore(
+            description:
+                "the store \(directory) \(found), and the database is that of another store: start the gateway with the "
+                + "data directory that belongs to the database")
+    }
+
     /// Returns the identity in a database.
     package static func recorded(in connection: ReadConnection) throws -> StoreIdentity? {
         try StoreRecords(connection).identity().map { StoreIdentity(id: $0.id, generation: $0.generation) }

@@ -1,4 +1,5 @@
 package import AppSupport
+import Backup
 package import Basics
 import Capability
 import Catalog
@@ -32,6 +33,13 @@ extension Configuration {
         let types = EventType.gateway + apps.flatMap { $0.eventTypes }
         self.init(settings, GatewayModules.settings, eventTypes: types.map(\.rawValue))
         self.apps = AppsConfiguration(settings, known: apps, self)
+        self[DatabaseConfiguration.self] = DatabaseConfiguration(settings)
+        if database.server != nil, !self[BackupsConfiguration.self].schedules.isEmpty {
+            settings.reject(
+                "backup.schedules",
+                "is only for a database in the data directory: remove it, and back the server of database.url up by its own tools"
+            )
+        }
         finish(settings)
         connect()
     }
@@ -40,6 +48,8 @@ extension Configuration {
         get { self[AppsConfiguration.self] }
         set { self[AppsConfiguration.self] = newValue }
     }
+
+    package var database: DatabaseConfiguration { self[DatabaseConfiguration.self] }
 
     /// Sets what a capability takes from the settings of another one.
     private mutating func connect() {

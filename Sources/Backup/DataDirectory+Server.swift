@@ -1,0 +1,81 @@
+import Accounts
+import Basics
+package import Crypto
+package import Database
+
+/// A data directory whose database is on a server. It has the keys, and the store if that is not a bucket.
+extension DataDirectory {
+    /// What offline commands do not do for such a directory, with what does it instead.
+    package static let serverBackup =
+        "the database is on a server: back it up with the server's own tools, such as pg_basebackup, and copy DIR/keys (docs/postgresql.md)"
+
+    /// The file that says where the database is, for people.
+    private static func placeFile(_ path: String) -> String { path + "/database" }
+
+    /// Returns where the database of a folder is, if it is on a server.
+    static func serverPlace(_ path: String) throws(Problem) -> String? {
+        do throws(PrivateFile.Failure) {
+            guard let bytes = try PrivateFile.read(placeFile(path)) else { return nil }
+            return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        } catch {
+            throw Problem(description: "cannot read \(error.reason)")
+        }
+    }
+
+    /// Throws if the folder has a database file, or a gateway has served it with one.
+    package func requireServer() throws(Problem) {
+        guard isNew else {
+            throw Problem(
+                description: """
+                    \(database) has the data of this gateway, and database.url names a server: remove database.url, or name another \
+                    data directory; this version does not copy a database to a server
+                    """)
+        }
+    }
+
+    /// Throws if the database of the folder is on a server.
+    package func requireFile() throws(Problem) {
+        guard let place = try Self.serverPlace(path) else { return }
+        throw Problem(
+            description: "the database of \(path) is on a server (\(place)): set database.url and database.schema to it"
+        )
+    }
+
+    /// Throws if a command that needs the database as a file is used on a folder whose database is on a server.
+    static func requireFile(_ path: String) throws(Problem) {
+        guard let place = try serverPlace(path) else { return }
+        throw Problem(
+            description:
+                "the database of \(path) is on a server (\(place)), for which this command does not work in this version "
+                + "(docs/postgresql.md)")
+    }
+
+    /// Opens the root key for a database on a server, creates it for a new one, and records the place of the database.
+    ///
+    /// - Parameter place: where the database is, without a password.
+    /// - Throws: ``Problem``, `KeyringError`, `DatabaseError`.
+    package func openKeyring(for database: Database, at place: String) throws -> Keyring {
+        let isNew = try database.readBlocking { try !RootKeyRecords.exist(in: $0) }
+        if isNew, let evidence = try Self.evidenceOfServing(path) {
+            throw Problem(
+                description: """
+                    \(place) is a new database, but \(evidence) is there: set database.url and database.schema to the database of this \
+                    gateway; for a new gateway, name an empty folder
+                    """)
+        }
+        let keyring = try Keyring.open(directory: keys, create: isNew)
+        guard try database.readBlocking({ try RootKeyRecords.matches(keyring, in: $0) }) != false else {
+            throw Problem(
+                description: """
+                    the root key \(keys)/root is not that of the database \(place), which would refuse every device: put back the \
+                    keys that belong to this database
+                    """)
+        }
+        do throws(PrivateFile.Failure) {
+            try PrivateFile.write(Array("\(place)\n".utf8), to: Self.placeFile(path))
+        } catch {
+            throw Problem(description: "cannot write \(Self.placeFile(path)): \(error.reason)")
+        }
+        return keyring
+    }
+}
