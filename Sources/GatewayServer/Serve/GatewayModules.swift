@@ -150,6 +150,7 @@ extension GatewayModules {
         onLoss: @escaping @Sendable () -> Void
     ) throws -> Database {
         var options = databaseOptions(serving, log)
+        options.samplesServer = true
         options.onLeaseLoss = onLoss
         let database = try Database(
             server: server, baseline: String(decoding: PackageResources.postgres_sql, as: UTF8.self),

@@ -56,6 +56,14 @@ package struct Histogram: Sendable, Hashable {
 
     package init() {}
 
+    /// - Parameters:
+    ///   - counts: as the property.
+    ///   - sum: in nanoseconds.
+    package init(counts: [Int], sum: UInt64) {
+        precondition(counts.count == Self.bounds.count + 1, "A histogram has a bucket for each bound, and one more.")
+        (self.counts, self.sum) = (counts, sum)
+    }
+
     package var count: Int { counts.reduce(0, +) }
 
     package mutating func add(nanoseconds duration: UInt64) {

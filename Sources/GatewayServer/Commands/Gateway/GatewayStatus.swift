@@ -98,6 +98,8 @@ private struct GatewayState: Resource {
     /// The kind of the last backup: `scheduled` or `manual`.
     private var lastBackupKind: String?
     private var engine: EngineState?
+    /// The place of a database on a server, and its state; `nil` for one in the data directory.
+    private var database: [String: String]?
     private var uploads: (count: Int64, bytes: Int64)?
     private var stored: (count: Int64, bytes: Int64)?
     /// The reasons for missing values, a sentence each.
@@ -120,6 +122,8 @@ private struct GatewayState: Resource {
         lastBackup = manual > scheduled ?? 0 ? manual : scheduled
         lastBackupKind = lastBackup.flatMap { $0 == 0 ? nil : $0 == scheduled ? "scheduled" : "manual" }
         engine = EngineState(metrics)
+        database = metrics.labels(of: "data_gateway_database_info").first
+        database?["state"] = metrics.sum("data_gateway_database_up") == 1 ? "available" : "not available"
         for name in Self.metrics {
             if let value = metrics.sum("data_gateway_\(name)") { numbers[name] = Int64(exactly: value.rounded()) }
         }
@@ -149,7 +153,7 @@ private struct GatewayState: Resource {
             listeners.field,
             size("free_bytes", numbers["store_free_bytes"]),
             size("minimum_free_bytes", numbers["store_min_free_bytes"]),
-            engine.field, .unixTime("certificate_ends_at", numbers["tls_certificate_expiry_seconds"]),
+            engine.field, databaseField, .unixTime("certificate_ends_at", numbers["tls_certificate_expiry_seconds"]),
             number("stored_objects", stored?.count), size("stored_bytes", stored?.bytes),
             number("uploads_in_progress", uploads?.count), size("uploads_stored_bytes", uploads?.bytes),
             number("corrupted_objects", numbers["bad_objects"]), number("scrub_passes", numbers["scrub_passes_total"]),
@@ -164,6 +168,16 @@ private struct GatewayState: Resource {
                 text: numbers["deletions_paused"].map { $0 > 0 ? "yes" : "no" } ?? ""),
             .lines("not_known", missing),
         ]
+    }
+
+    /// The field `database`, which is empty for a database in the data directory.
+    private var databaseField: ResourceField {
+        let names = ["engine", "version", "place", "state"]
+        let json = database.map { labels in
+            JSONValue.object(names.map { JSONValue.Member(name: $0, value: .string(labels[$0] ?? "")) })
+        }
+        let line = database.map { ["\($0["place"] ?? "") (\($0["state"] ?? "")), version \($0["version"] ?? "")"] }
+        return ResourceField.lines("database", line ?? []).with(json: json ?? .null)
     }
 
     private func number(_ name: String, _ value: Int64?) -> ResourceField {
