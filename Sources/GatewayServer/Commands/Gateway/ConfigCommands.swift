@@ -1,6 +1,7 @@
 import Basics
 package import CommandLineInterface
 import Configuration
+import Database
 import JSON
 import Observability
 import Serve
@@ -16,13 +17,14 @@ struct ConfigCheck: Command {
         that they name. Exits with 1 if the configuration has an error. Notes are about what will not work, such as \
         an address for which the certificate is not. A bucket for objects is examined: an object below PREFIX/probe/ is \
         stored, read, listed and removed. Its findings are refusals, with which a gateway does not start, warnings and \
-        facts. A gateway that uses the prefix is not disturbed.
+        facts. A gateway that uses the prefix is not disturbed. A server for the database is connected to, and its version, \
+        settings, rights and tables are examined; nothing is changed there.
         """
     ]
 
     static var parameters: [Parameter<Self>] {
         ServeOptions.configurationParameters.map { $0.at(\.options) } + [
-            .flag("--offline", \.isOffline, "Check everything but the bucket for objects"),
+            .flag("--offline", \.isOffline, "Check everything but the bucket for objects and the database's server"),
             .flag("--json", \.json, "Print one JSON object"),
         ]
     }
@@ -46,15 +48,20 @@ struct ConfigCheck: Command {
             let notes = ConfigurationNotes.all(configuration, certificates, now: environment.clock.now())
             let check = isOffline ? nil : try await BucketCheck.run(configuration, variables: environment.variables)
             let findings = check?.findings ?? []
-            let lines = ["no faults: \(TextLayout.count(given, "key")) set"] + notes.map { "note: \($0)" }
-            isRefused = check?.isRefused == true
+            let server = isOffline ? nil : DatabaseCheck.run(configuration)
+            let serverFindings = server?.findings.map(\.description) ?? []
+            let lines =
+                ["no faults: \(TextLayout.count(given, "key")) set"] + notes.map { "note: \($0)" }
+                + findings.map { "bucket: \($0)" } + serverFindings.map { "database: \($0)" }
+            isRefused = check?.isRefused == true || server?.isRefused == true
             return Reply(
                 json: .object([
                     JSONValue.Member(name: "settings", value: .number(Int64(given))),
                     JSONValue.Member(name: "notes", value: .array(notes.map { .string($0) })),
                     JSONValue.Member(name: "bucket", value: .array(findings.map { .string($0) })),
+                    JSONValue.Member(name: "database", value: .array(serverFindings.map { .string($0) })),
                 ]),
-                text: (lines + findings.map { "bucket: \($0)" }).joined(separator: "\n"))
+                text: lines.joined(separator: "\n"))
         }
         return isRefused ? .refused : code
     }
