@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from support import object_engine, package, sql_recorder
+from support import database_engine, object_engine, package, sql_recorder
 from support import stubs as stubs_module
 from support.apps import ORIGIN
 from support.browser import DESKTOP, Browser
@@ -62,11 +62,15 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    if not object_engine.is_used():
-        return
+    skipped = {}
+    if object_engine.is_used():
+        skipped["directory"] = "for objects in a directory"
+    if database_engine.is_used():
+        skipped["sqlite"] = "for a database in the data directory"
     for item in items:
-        if item.get_closest_marker("directory"):
-            item.add_marker(pytest.mark.skip(reason="for objects in a directory"))
+        for marker, reason in skipped.items():
+            if item.get_closest_marker(marker):
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(scope="session")

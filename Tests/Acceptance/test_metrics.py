@@ -9,7 +9,8 @@ from pathlib import Path
 
 import grpc
 import pytest
-from support import apps
+from engines.postgres import Server
+from support import apps, database_engine
 from support.buckets import Bucket
 from support.certificates import Authority
 from support.gateway import Gateway, eventually
@@ -160,7 +161,20 @@ def test_every_query_of_dashboard_and_alerts_has_data(gateway_with, login, stubs
         }
         | apps.enabled()
     )
-    boss = login(gateway)
+    with Server() as server, server.standby():
+        on_server = gateway_with(None, database_engine.variables(server, "metrics"))
+        boss, other = login(gateway), login(on_server)
+        assert_queries_have_data(boss, other, stubs, [gateway, bucket.gateway, on_server], tmp_path)
+        assert on_server.stop() == 0
+    assert not [line for line in log(gateway) if line["level"] == "error"]
+
+
+def assert_queries_have_data(boss, other, stubs, gateways: list[Gateway], folder: Path) -> None:
+    """Makes calls until each query of the dashboard and of the alerts has data.
+
+    :param other: an admin of the gateway whose database is on a server.
+    """
+    gateway = gateways[0]
     device = Fleet.create(boss).uploader()
     check = stubs.health.HealthStub(gateway.channel("auth")).Check
 
@@ -168,13 +182,15 @@ def test_every_query_of_dashboard_and_alerts_has_data(gateway_with, login, stubs
         """Makes calls of all kinds, including refused ones."""
         completed(device, b"x" * 1000)
         boss.list_all()
+        other.list_all()
+        Fleet.create(other)
         with pytest.raises(grpc.RpcError):
             gateway.channel("auth").unary_unary("/no.Such/Method")(b"", timeout=20)
         with pytest.raises(grpc.RpcError):
             call(check, stubs.health.HealthCheckRequest(), metadata={"x-long": "x" * 20_000})
 
-    # Only the disk of the other gateway has free space for objects.
-    with Prometheus(tmp_path, gateway, bucket.gateway) as prometheus:
+    # Only the disk of the other gateways has free space for objects.
+    with Prometheus(folder, *gateways) as prometheus:
         missing = queries()
         assert len(missing) > 50
 
@@ -187,4 +203,3 @@ def test_every_query_of_dashboard_and_alerts_has_data(gateway_with, login, stubs
             eventually(answered, seconds=300, every=1)
         except AssertionError as failure:
             raise AssertionError("no data: " + "\n".join(missing)) from failure
-    assert not [line for line in log(gateway) if line["level"] == "error"]

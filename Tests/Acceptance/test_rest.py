@@ -127,6 +127,7 @@ def test_a_stream_is_lines_or_events(curl, version):
     assert events.body.startswith(b'data: {"status":"SERVING"}\n\n')
 
 
+@pytest.mark.sqlite
 def test_a_backup_is_the_bytes_of_its_archive(curl, token, binary, tmp_path):
     response = curl("/v1/backup", *token, data='{"withoutObjects": true}')
     assert (response.status, response.code) == (200, 0)

@@ -90,7 +90,7 @@ def store(database, objects: list[Object]) -> None:
             INSERT INTO objects (id, file_id, upload_id, organization_id, site_id, suite_id, device_id, bucket, object_key,
                 size, etag, created_at, uploaded_at, verified_at, trashed_at)
             VALUES ($id, $id, $id, $organization, $site, NULL, $device, 'data', $id, $size, '"A"', $time, $time, $time,
-                $trashed)
+                $trashed) RETURNING position
             """,
             {
                 "id": one.id,
@@ -102,7 +102,7 @@ def store(database, objects: list[Object]) -> None:
                 # The grace period of the trash is longer than the test.
                 "trashed": int(time.time()) * 1_000_000 if one.is_trashed else None,
             },
-        ).lastrowid
+        ).fetchone()[0]
         database.executemany(
             "INSERT INTO object_tags (position, key, value) VALUES (?, ?, ?)",
             [(position, key, value) for key, value in one.tags.items()],

@@ -301,6 +301,7 @@ def test_address_cannot_use_up_the_codes_of_all(gateway_with):
     assert other.register("HONEST", "honest").status == 200
 
 
+@pytest.mark.sqlite
 def test_failed_writes_are_database_errors(binary, tmp_path):
     (disk := tmp_path / "disk").mkdir()
     gateway = Gateway(binary, tmp_path, CONFIGURATION)
@@ -389,6 +390,7 @@ def test_stop_ends_waiting_lists_with_a_response(gateway_with):
     assert (response.status, response.json["requests"]) == (200, [])
 
 
+@pytest.mark.sqlite
 def test_data_at_rest_is_encrypted(gateway_with):
     gateway = gateway_with(CONFIGURATION)
     phone = Phone(gateway, "192.0.2.1")
@@ -419,6 +421,7 @@ def test_pages_of_configured_origins_may_call(phone):
     assert response.fields["access-control-allow-origin"] == "https://um.example"
 
 
+@pytest.mark.sqlite
 def test_app_is_off_by_default(gateway):
     assert "apps" not in gateway.listeners
     assert apps.App(gateway, "web").get("/api/health").status == 404

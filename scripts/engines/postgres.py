@@ -25,10 +25,12 @@ class Server:
     The kernel ends it with this process (PR_SET_PDEATHSIG), however that ends.
     """
 
-    def __init__(self, primary: "Server | None" = None):
+    def __init__(self, primary: "Server | None" = None, settings: dict[str, str] | None = None):
         """
         :param primary: the server whose synchronous standby this one is.
+        :param settings: of the server, in place of the usual ones.
         """
+        self._settings = settings or {}
         self.directory = Path(tempfile.mkdtemp(prefix="gateway-postgres-"))
         self.process: subprocess.Popen | None = None
         self._primary = primary
@@ -76,9 +78,9 @@ class Server:
             "max_wal_size": "4GB",
             "shared_buffers": "256MB",
             "maintenance_work_mem": "256MB",
-            "max_connections": "400",
+            "max_connections": "1500",
             "jit": "off",
-        }
+        } | self._settings
         arguments = [argument for name, value in settings.items() for argument in ("-c", f"{name}={value}")]
         with open(self.directory / "log", "wb") as log:
             self.process = subprocess.Popen(

@@ -8,22 +8,34 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import sql_recorder
+from . import database_engine, sql_recorder
+
+
+def _folder(place) -> Path:
+    return getattr(place, "data", place)
 
 
 def _file(place) -> Path:
-    return getattr(place, "data", place) / "gateway.db"
+    return _folder(place) / "gateway.db"
 
 
 @contextlib.contextmanager
-def reading(place) -> Iterator[sqlite3.Connection]:
+def reading(place) -> Iterator[sqlite3.Connection | database_engine.Rows]:
+    if database_engine.is_used():
+        with database_engine.connection(_folder(place)) as rows:
+            yield rows
+        return
     with contextlib.closing(sqlite3.connect(f"file:{_file(place)}?mode=ro", uri=True)) as database:
         yield database
 
 
 @contextlib.contextmanager
-def changing(place) -> Iterator[sqlite3.Connection]:
+def changing(place) -> Iterator[sqlite3.Connection | database_engine.Rows]:
     """What the block changes is committed at its end."""
+    if database_engine.is_used():
+        with database_engine.connection(_folder(place)) as rows:
+            yield rows
+        return
     sql_recorder.note_change(_file(place))
     with contextlib.closing(sqlite3.connect(_file(place), timeout=60)) as database, database:
         yield database
@@ -41,4 +53,8 @@ def change(place, statement: str, *values) -> None:
 
 
 def tables(place) -> set[str]:
-    return {name for (name,) in rows(place, "SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if database_engine.is_used():
+        listing = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"
+    else:
+        listing = "SELECT name FROM sqlite_master WHERE type = 'table'"
+    return {name for (name,) in rows(place, listing)}

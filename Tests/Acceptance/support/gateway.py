@@ -11,7 +11,7 @@ from pathlib import Path
 
 import grpc
 
-from . import object_engine, sql_recorder
+from . import database_engine, object_engine, sql_recorder
 from .ports import free_port
 from .waiting import WAIT_SECONDS
 
@@ -70,7 +70,7 @@ class Gateway:
             command += [f"--{name}-listen", self.listeners.get(name) or f"127.0.0.1:{free_port()}"]
         # The program that starts the gateway may run it where the library of the recorder does not exist.
         recorder = {} if self.wrapper else sql_recorder.environment(self.environment)
-        engine = {} if self.wrapper else object_engine.environment(self.data)
+        engine = {} if self.wrapper else object_engine.environment(self.data) | database_engine.environment(self.data)
         with open(self._stderr, "ab") as stderr:
             self.process = subprocess.Popen(
                 [str(part) for part in command],
