@@ -1,19 +1,22 @@
+import Basics
 import Glibc
+import Synchronization
 
 extension Database {
     /// Copies the committed state into a new file at `path`, while writes continue; cancelling the task stops the copy.
     ///
-    /// The copy is a consistent state from after the call, with every write acknowledged before it. It is not synced to the disk.
+    /// The copy is a consistent state from after the call, with every write acknowledged before it. It is not synced to the disk. That of a
+    /// database on a server is a SQLite file as well.
     ///
     /// - Throws: ``DatabaseError``, `CancellationError`. The caller then removes the file at `path`.
     package func copy(to path: String) async throws {
-        guard isFile else { throw DatabaseError.misuse("a database on a server cannot be copied as a file") }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw DatabaseError.failed(
                 code: errno, message: "cannot create \(path): \(String(cString: strerror(errno)))")
         }
         Glibc.close(descriptor)
+        if let server { return try await export(server, to: path) }
         let running = RunningCopy()
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -27,6 +30,17 @@ extension Database {
             }
         } onCancel: {
             running.cancel()
+        }
+    }
+
+    private func export(_ server: PostgresServer, to path: String) async throws {
+        let isCancelled = Lock(false)
+        try await withTaskCancellationHandler {
+            try await Worker.thread("database-copy").run { [migrations] in
+                try ServerExport(server, to: path, migrations) { isCancelled.withLock { $0 } }.run()
+            }
+        } onCancel: {
+            isCancelled.withLock { $0 = true }
         }
     }
 

@@ -67,6 +67,9 @@ package final class Database: Sendable {
     private let statistics: ServerStatistics?
     /// Advice for the operator: settings of the server with which an acknowledged write may be lost.
     package let warnings: [String]
+    /// `nil` for a file.
+    let server: PostgresServer?
+    let migrations: [Migration]
     let isShared: Bool
     /// The number of messages to a server for whose answers the program has waited; 0 with a file.
     package var roundTrips: Int { trips?.count ?? 0 }
@@ -92,6 +95,8 @@ package final class Database: Sendable {
             path: Path.sibling("reserve", of: path), size: options.reserveBytes, margin: options.reserveMargin,
             onChange: options.onReserveChange)
         let connection = try reserve.retrying { try Self.open(path, migrations) }
+        server = nil
+        self.migrations = migrations
         isShared = options.isShared
         readers = ReaderPool(path: path, capacity: options.parkedReaders)
         let file = DatabaseFile(
@@ -133,6 +138,8 @@ package final class Database: Sendable {
         trips = server.roundTrips
         activity = server.activity
         statistics = options.samplesServer ? ServerStatistics(server) : nil
+        self.server = server
+        self.migrations = migrations
         isShared = true
         file = nil
         readers = ReaderPool(

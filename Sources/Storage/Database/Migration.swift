@@ -17,9 +17,14 @@ package struct Migration: Sendable {
     }
 
     /// The same step for a file whose owner does not use it now.
-    package var dormant: Migration {
+    package var dormant: Migration { with(isDormant: true) }
+
+    /// The same step for a file that has all tables.
+    var used: Migration { with(isDormant: false) }
+
+    private func with(isDormant: Bool) -> Migration {
         var migration = self
-        migration.isDormant = true
+        migration.isDormant = isDormant
         return migration
     }
 }

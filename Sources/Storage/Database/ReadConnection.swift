@@ -35,6 +35,13 @@ package class ReadConnection {
         return rows
     }
 
+    /// Reads the rows one at a time, so that a server does not send all of them at once.
+    final func forEach(_ sql: String, arguments: [(any Bindable)?], row: (Row) throws -> Void) throws {
+        let statement = try start(sql, arguments, mayStopEarly: true)
+        defer { statement.reset() }
+        while try step(statement) { try row(Row(statement: statement)) }
+    }
+
     /// Returns the first row without reading further ones; `nil` for an empty result.
     package final func first<T>(
         _ sql: String, _ arguments: (any Bindable)?..., row: (Row) throws -> T

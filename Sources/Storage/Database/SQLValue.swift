@@ -1,5 +1,5 @@
 /// A value in SQLite's types.
-package enum SQLValue: Sendable, Equatable {
+package enum SQLValue: Sendable, Hashable {
     case null
     case integer(Int64)
     case text(String)

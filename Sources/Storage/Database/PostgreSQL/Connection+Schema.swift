@@ -10,23 +10,7 @@ extension Connection {
         try session.begin()
         do {
             try session.executeScript("SET LOCAL statement_timeout = 0")
-            // Whoever may not create schemas may use one that exists.
-            if try !hasRow("SELECT 1 FROM pg_namespace WHERE nspname = $1", server.schema) {
-                try session.executeScript("CREATE SCHEMA \(server.quotedSchema)")
-            }
-            // Before the tables of a running program are changed.
-            if let holder = server.holder { try LeaseRecords.take(holder, in: self) }
-            let isNew = try first("SELECT to_regclass($1) AS class", "\(server.quotedSchema).migrations") { row in
-                row.isNull("class")
-            }
-            if isNew ?? true { try create(baseline) }
-            for migration in try pending(migrations) {
-                guard let sql = migration.postgres else {
-                    throw DatabaseError.misuse("the migration \(migration.name) has no statements for PostgreSQL")
-                }
-                try session.executeScript(sql)
-                try record(migration.name)
-            }
+            if try !create(baseline, migrations, on: server) { try apply(migrations) }
             try session.commit()
         } catch {
             if session.isInTransaction { try session.control("ROLLBACK") }
@@ -34,9 +18,35 @@ extension Connection {
         }
     }
 
-    private func create(_ baseline: String) throws {
+    /// Takes the right to the schema in the open transaction, and creates the tables if it has none.
+    ///
+    /// - Returns: whether it had none.
+    func create(_ baseline: String, _ migrations: [Migration], on server: PostgresServer) throws -> Bool {
+        // Whoever may not create schemas may use one that exists.
+        if try !hasRow("SELECT 1 FROM pg_namespace WHERE nspname = $1", server.schema) {
+            try session.executeScript("CREATE SCHEMA \(server.quotedSchema)")
+        }
+        // Before the tables of a running program are changed.
+        if let holder = server.holder { try LeaseRecords.take(holder, in: self) }
+        let isNew = try first("SELECT to_regclass($1) AS class", "\(server.quotedSchema).migrations") { row in
+            row.isNull("class")
+        }
+        guard isNew ?? true else { return false }
         try session.executeScript(
             "CREATE TABLE migrations (name TEXT COLLATE \"C\" PRIMARY KEY, number BIGINT NOT NULL)")
         try session.executeScript(baseline)
+        try apply(migrations)
+        return true
+    }
+
+    /// Applies the migrations that the schema does not have, in the open transaction.
+    private func apply(_ migrations: [Migration]) throws {
+        for migration in try pending(migrations) {
+            guard let sql = migration.postgres else {
+                throw DatabaseError.misuse("the migration \(migration.name) has no statements for PostgreSQL")
+            }
+            try session.executeScript(sql)
+            try record(migration.name)
+        }
     }
 }
