@@ -129,7 +129,7 @@ import Testing
             }
         }
         #expect(effects.withLock { $0 } == 0)
-        #expect(try notes() == ["unknown"])
+        // It waits for the end of the COMMIT, which may still run.
         _ = try database.writeBlocking { try Self.insert("next")($0) }
         #expect(try notes() == ["unknown", "next"])
         #expect(database.isWritable)
