@@ -49,6 +49,22 @@ import Testing
         #expect(md5.finalize() == Digest.md5(Array((text + "more").utf8)))
     }
 
+    @Test func messageContinuesFromItsState() throws {
+        let bytes = content(400)
+        for length in 0...bytes.count {
+            var first = RunningMD5()
+            bytes[..<length].withUnsafeBytes { first.update($0) }
+            #expect(first.state.count == 16 + length % 64)
+            var second = try #require(RunningMD5(state: first.state, length: Int64(length)))
+            #expect(second == first && second.finalize() == first.finalize())
+            bytes[length...].withUnsafeBytes { second.update($0) }
+            #expect(second.finalize() == Digest.md5(bytes))
+            #expect((second == first) == (length == bytes.count))
+            #expect(RunningMD5(state: first.state, length: Int64(length) + 1) == nil)
+        }
+        #expect(RunningMD5(state: [], length: -1) == nil)
+    }
+
     /// Compared with OpenSSL: each length in each lane, beside shorter and longer ones.
     @Test(arguments: instructions)
     func eachLengthHasItsDigestInEachLane(lanes: Int32) {
