@@ -127,6 +127,15 @@ package final class TestBucket: CredentialSource {
     package func refused(_ credentials: SigningCredentials) {}
 
     /// Returns the keys of all objects.
+    /// Returns the sizes of the objects whose keys contain `text`, in order.
+    package func sizes(ofKeysWith text: String) throws -> [Int64] {
+        try database.readBlocking { connection in
+            try connection.query("SELECT object_key, size FROM store_objects ORDER BY size") { row in
+                row.text("object_key").contains(text) ? row.int64("size") : nil
+            }.compactMap(\.self)
+        }
+    }
+
     package func keys() throws -> [String] {
         try database.readBlocking { connection in
             try connection.query("SELECT object_key FROM store_objects ORDER BY object_key") { $0.text("object_key") }

@@ -50,6 +50,12 @@ package final class PairedEngines: ObjectEngine {
         try withEngine(of: fileID) { try $0.duplicate(fileID) }
     }
 
+    /// An object in the other engine is written to the target with all its bytes.
+    package func extend(_ fileID: String, _ purpose: FilePurpose, length: Int64?) throws -> NewFile? {
+        let engine = try engine(of: fileID)
+        return engine === targetEngine ? try engine.extend(fileID, purpose, length: length) : nil
+    }
+
     package func receivePart(at position: Int64, of fileID: String) throws -> any BodySink {
         try engine(of: fileID).receivePart(at: position, of: fileID)
     }
@@ -60,6 +66,12 @@ package final class PairedEngines: ObjectEngine {
 
     package func record(_ fileID: String, _ content: FileContent?, in transaction: Connection) throws {
         try newFileEngine(fileID).record(fileID, content, in: transaction)
+    }
+
+    package func recordExtension(
+        _ fileID: String, of other: String, _ content: FileContent, in transaction: Connection
+    ) throws -> Bool {
+        try newFileEngine(fileID).recordExtension(fileID, of: other, content, in: transaction)
     }
 
     package func place(_ part: EnginePart, in fileID: String, _ transaction: Connection) throws -> [String]? {

@@ -111,6 +111,12 @@ enum StoreSchema {
         upkeepMigration,
         engineCopyMigration,
         smallSegmentMigration,
+        Migration(
+            name: "store-appendable",
+            sql: """
+                -- The state of the MD5 of an appendable object's bytes, see RunningMD5; NULL for others, and in rows of earlier versions.
+                ALTER TABLE store_objects ADD COLUMN md5_state BLOB;
+                """),
     ]
 }
 

@@ -89,7 +89,7 @@ package final class S3Engine: ObjectEngine {
         case .multipart: try records.addFile(fileID, layout: fileID)
         case .duplicate(let other):
             guard try records.addFile(fileID, sameAs: other) else { throw StorageFailure.missing }
-        case .body:
+        case .body, .extension:
             guard let content, let segmentID = file.segmentID else { throw StorageFailure.missing }
             try records.addFile(fileID, layout: fileID)
             _ = try records.setSegment(1, of: fileID, to: Segment(segmentID, content))
@@ -117,6 +117,7 @@ package final class S3Engine: ObjectEngine {
 
     package func resolve(_ fileID: String) {
         guard let file = pending.withLock({ $0.removeValue(forKey: fileID) }) else { return }
+        file.endReservations()
         removeLater(file.failedSegments)
     }
 
@@ -236,14 +237,14 @@ package final class S3Engine: ObjectEngine {
 
     var storeID: String { get throws { try upkeep.storeID } }
 
-    private func pendingFile(_ fileID: String) throws -> PendingFile {
+    func pendingFile(_ fileID: String) throws -> PendingFile {
         guard let file = pending.withLock({ $0[fileID] }) else { throw StorageFailure.missing }
         return file
     }
 
     private func newFile(_ origin: PendingFile.Origin) -> NewFile { NewFile(add(origin).id, NoBody(), in: self) }
 
-    private func add(_ origin: PendingFile.Origin) -> PendingFile {
+    func add(_ origin: PendingFile.Origin) -> PendingFile {
         let file = PendingFile(Hex.lower(Random.bytes(16)), origin, clock: clock)
         pending.withLock { $0[file.id] = file }
         return file

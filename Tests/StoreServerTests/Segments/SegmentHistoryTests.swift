@@ -58,7 +58,9 @@ import Testing
 
 /// The same requests to a store in a directory and to one in a bucket.
 private struct History {
-    private static let names = ["upload-1", "upload-2", "upload-3"]
+    private static let names = ["upload-1", "upload-2", "upload-3", appended]
+    /// The object that most appends are to.
+    private static let appended = "upload-4"
     private static let sizes = [0, 1, 70_000, 262_144, 262_145, 400_000]
 
     private let spool: TestFolder
@@ -86,13 +88,14 @@ private struct History {
 
     mutating func step() throws {
         let name = Self.names.randomElement(using: &random) ?? ""
-        switch Int.random(in: 0..<13, using: &random) {
+        switch Int.random(in: 0..<17, using: &random) {
         case 0: try put(name)
         case 1: try initiate(name)
         case 2...5: try part()
         case 6, 7: try complete()
         case 8: try compare { store in try store.copy(name, to: Self.names[0]) }
         case 9: try append(name)
+        case 13...16: try append(Self.appended)
         case 10: try compare { try $0.delete(name) }
         case 11: try stores[2].pairedEngines.copy?.pass()
         default:

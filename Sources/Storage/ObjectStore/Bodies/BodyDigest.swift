@@ -30,8 +30,8 @@ package struct BodyDigest {
         let checks = checksums.checks
         let computed = checksums.finalize()
         let stored = Stored(
-            size: checksums.count, md5: md5.finalize(), crc64: checksums.crc64.value, crc32: checksums.crc32.value,
-            checksum: computed)
+            size: checksums.count, running: md5, md5: md5.finalize(), crc64: checksums.crc64.value,
+            crc32: checksums.crc32.value, checksum: computed)
         if let expected = checks.sha256, expected != checksums.sha256?.finalize() ?? computed?.bytes {
             throw .sha256Mismatch
         }
@@ -46,12 +46,20 @@ package struct BodyDigest {
 
     package struct Stored: Equatable, Sendable {
         let size: Int64
+        /// The MD5, to which more bytes can be added.
+        let running: RunningMD5
         let md5: [UInt8]
         let crc64: UInt64
         let crc32: UInt32
         let checksum: Checksum?
 
         var content: FileContent { FileContent(size: size, crc64: crc64) }
+
+        /// Returns the properties of an object with these bytes.
+        func whole(_ etags: ETag.Form) -> StoredObject.Content {
+            StoredObject.Content(
+                size: size, etag: ETag.whole(md5: md5, etags), crc64: crc64, crc32: crc32, checksum: checksum)
+        }
     }
 }
 

@@ -24,6 +24,11 @@ package protocol ObjectEngine: AnyObject, Sendable {
     /// Returns a new file with the bytes of another, without moving them if the engine can. It is durable once ``record(_:_:in:)`` has
     /// committed.
     func duplicate(_ fileID: String) throws -> NewFile
+    /// Makes a new file for bytes that follow those of another one; see ``recordExtension(_:of:_:in:)``.
+    ///
+    /// - Parameter length: the number of bytes that follow; `nil` = unknown.
+    /// - Returns: `nil` if the bytes of both have to be written as one file.
+    func extend(_ fileID: String, _ purpose: FilePurpose, length: Int64?) throws -> NewFile?
     /// Returns a sink that writes a part at its place in the file of its multipart upload, from `position` on. Only of a file with
     /// places.
     func receivePart(at position: Int64, of fileID: String) throws -> any BodySink
@@ -35,6 +40,13 @@ package protocol ObjectEngine: AnyObject, Sendable {
     /// - Parameter content: `nil` for a multipart upload.
     /// - Throws: `missing` if it is the duplicate of a file that was removed meanwhile.
     func record(_ fileID: String, _ content: FileContent?, in transaction: Connection) throws
+    /// Appends a new file to the one that it was made for, in the transaction that replaces the row of the latter. From then on the new
+    /// file has the bytes of both, and the other one does not exist.
+    ///
+    /// - Returns: `false` if that cannot be done any more: the other file was removed, or is shared with a copy.
+    func recordExtension(
+        _ fileID: String, of other: String, _ content: FileContent, in transaction: Connection
+    ) throws -> Bool
     /// Moves the bytes of a part's own file to its place in the file of its multipart upload, in the transaction that stores the part. They
     /// replace those of an earlier part with the number.
     ///
@@ -122,6 +134,10 @@ extension EngineUpkeep {
 extension ObjectEngine {
     /// For engines without rows of their own.
     package func record(_ fileID: String, _ content: FileContent?, in transaction: Connection) throws {}
+    package func extend(_ fileID: String, _ purpose: FilePurpose, length: Int64?) throws -> NewFile? { nil }
+    package func recordExtension(
+        _ fileID: String, of other: String, _ content: FileContent, in transaction: Connection
+    ) throws -> Bool { false }
     package func place(_ part: EnginePart, in fileID: String, _ transaction: Connection) throws -> [String]? { nil }
     package func dropParts(_ numbers: [Int], from fileID: String, in transaction: Connection) throws -> [String] { [] }
 }

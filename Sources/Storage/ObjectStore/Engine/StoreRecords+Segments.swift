@@ -46,7 +46,8 @@ package struct Segment: Sendable, Equatable {
 
 /// The data files that are made of segments.
 ///
-/// The segments of a layout change only as long as one file has it: those of a multipart upload that is not completed.
+/// The segments of a layout change only as long as one file has it: those of a multipart upload that is not completed, and of an
+/// appendable object, whose file has another id after each append.
 extension StoreRecords {
     /// Returns the layout of a data file; `nil` if there is no such file.
     package func layout(of fileID: String) throws -> String? {
@@ -137,6 +138,13 @@ extension StoreRecords {
                 segment_id = excluded.segment_id, size = excluded.size, crc64 = excluded.crc64
             """, layoutID, number, segment.id, segment.size, Int64(bitPattern: segment.content.crc64))
         return replaced
+    }
+
+    /// Returns the number of the last segment of a layout; 0 without one.
+    package func lastSegment(of layoutID: String) throws -> Int {
+        try connection.first(
+            "SELECT number FROM store_segments WHERE layout_id = $1 ORDER BY number DESC LIMIT 1", layoutID
+        ) { $0.int("number") } ?? 0
     }
 
     /// Deletes a segment.

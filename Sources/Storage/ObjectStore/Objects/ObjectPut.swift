@@ -1,9 +1,29 @@
 import Basics
+import Crypto
 import Database
 package import StoreProtocol
 
+/// An object of which more bytes follow, while they are received.
+struct ExtendedObject {
+    let object: StoredObject
+    /// The MD5 of its bytes, and of those that followed so far.
+    var md5: RunningMD5
+    /// Gets the bytes that follow.
+    let file: NewFile
+
+    /// Returns the properties of the bytes of the object and of those that followed.
+    func content(_ stored: BodyDigest.Stored, _ etags: ETag.Form) -> StoredObject.Content {
+        StoredObject.Content(
+            size: object.size + stored.size, etag: ETag.whole(md5: md5.finalize(), etags),
+            crc64: CRC.crc64.combine(object.crc64, stored.crc64, secondLength: stored.size),
+            crc32: object.crc32.map {
+                UInt32(CRC.crc32.combine(UInt64($0), UInt64(stored.crc32), secondLength: stored.size))
+            })
+    }
+}
+
 /// One PUT of a whole object, from its header to its acknowledgement: a new file, `fdatasync`, then the row, which replaces that of
-/// an earlier object.
+/// an earlier object. Or one of bytes that follow those of an object: then the new file has only these.
 package final class ObjectPut {
     /// The largest body that clients send with the header of its request, in bytes: a refusal before it would save nothing, and the commit
     /// checks the same.
@@ -14,27 +34,38 @@ package final class ObjectPut {
     private let header: ObjectHeader
     private let body: BodyPipeline
     private let new: NewFile
+    private var extended: ExtendedObject?
     private var failure: (any Error)?
     /// Whether the activity of the upload is still to be recorded.
     private var activityIsDue: Bool
 
     /// - Parameter length: the length of the body; `nil` if it is not declared.
-    package init(
+    package convenience init(
         _ store: ObjectStore, permit: WritePermit, length: Int64?, checks: BodyChecks, header: ObjectHeader
     ) throws {
-        try Self.checkSize(length ?? 0, limit: store.configuration.maximumPutBytes)
+        try self.init(store, permit: permit, length: length, checks: checks, header: header, extending: nil)
+    }
+
+    /// - Parameter extended: the object that the body follows.
+    init(
+        _ store: ObjectStore, permit: WritePermit, length: Int64?, checks: BodyChecks, header: ObjectHeader,
+        extending extended: ExtendedObject?
+    ) throws {
+        let size = (extended?.object.size ?? 0) + (length ?? 0)
+        try Self.checkSize(size, limit: store.configuration.maximumPutBytes)
         try store.space.requireForNewUpload()
         if length.map({ $0 > Self.sentWithHeader }) ?? true {
             try store.database.readBlocking { connection in
-                try Self.admit(length ?? 0, permit, in: connection)
+                try Self.admit(size, permit, in: connection)
                 try permit.check(header.condition, in: connection)
             }
         }
         self.store = store
         self.permit = permit
         self.header = header
+        self.extended = extended
         let share = try store.share(length: length, for: permit.owner)
-        new = try store.engine.create(FilePurpose(permit.claims.place), length: length)
+        new = try extended?.file ?? store.engine.create(FilePurpose(permit.claims.place), length: length)
         activityIsDue = permit.recordsActivity
         body = store.pipeline(checks, into: new.sink, share: share)
     }
@@ -50,7 +81,9 @@ package final class ObjectPut {
 
     /// Takes bytes that come from the store itself, and of which none are needed after a failure.
     func append(_ bytes: UnsafeRawBufferPointer) throws {
-        try Self.checkSize(body.count + Int64(bytes.count), limit: store.configuration.maximumPutBytes)
+        let size = (extended?.object.size ?? 0) + body.count + Int64(bytes.count)
+        try Self.checkSize(size, limit: store.configuration.maximumPutBytes)
+        extended?.md5.update(bytes)
         try body.append(bytes)
     }
 
@@ -59,13 +92,12 @@ package final class ObjectPut {
         if let failure { throw failure }
         let stored = try body.finish()
         try body.synchronizeAndClose()
-        let claims = permit.claims
         let object = StoredObject(
-            claims.place,
-            StoredObject.Content(
-                size: stored.size, etag: ETag.whole(md5: stored.md5, header.etags), crc64: stored.crc64,
-                crc32: stored.crc32, checksum: stored.checksum),
-            fileID: new.id, createdAt: store.clock.now(), contentType: header.contentType, kept: header.kept)
+            permit.claims.place, extended?.content(stored, header.etags) ?? stored.whole(header.etags), fileID: new.id,
+            createdAt: store.clock.now(), contentType: header.contentType, kept: header.kept)
+        let written = Written(
+            object: object, content: stored.content, extendedID: extended?.object.fileID,
+            md5: header.kept.isAppendable ? extended?.md5 ?? stored.running : nil)
         try new.commit {
             try store.database.writeBlocking(for: permit.owner) { [permit, store, header] connection in
                 try permit.confirm(in: connection)
@@ -74,14 +106,7 @@ package final class ObjectPut {
                 try Self.admit(object.size, permit, in: connection)
                 try permit.record(in: connection)
                 try permit.recordActivity(in: connection)
-                try store.engine.record(object.fileID, stored.content, in: connection)
-                let records = StoreRecords(connection)
-                var object = object
-                // Tags may have changed since the request began.
-                if header.inheritsKept, let present = try records.object(uploadID: object.uploadID) {
-                    object.kept = present.kept
-                }
-                try store.work.discards.finish(records.replaceObject(with: object), in: connection)
+                try store.record(written, inheritsKept: header.inheritsKept, in: connection)
             }
         }
         activityIsDue = false
@@ -109,64 +134,35 @@ package final class ObjectPut {
     }
 }
 
-/// An AppendObject: makes a new object from the existing bytes and those of the body, in a new file, so that acknowledged bytes are
-/// never overwritten. So an append costs as much as writing the whole object.
-package final class ObjectAppend {
-    private let put: ObjectPut
-    private var digest: BodyDigest
+/// What a PUT has written.
+private struct Written: Sendable {
+    let object: StoredObject
+    /// The bytes of the body.
+    let content: FileContent
+    /// The file of the object that they follow; `nil` = the object has no others.
+    let extendedID: String?
+    /// The MD5 of an appendable object.
+    let md5: RunningMD5?
+}
 
-    /// - Parameters:
-    ///   - position: the size of the existing object.
-    ///   - payload: its checks are of the body only.
-    ///   - header: of an object that exists, only fields that it has already.
-    package init(
-        _ store: ObjectStore, permit: WritePermit, at position: Int64, _ payload: Payload, header: ObjectHeader
-    ) throws {
-        let claims = permit.claims
-        let condition = header.condition.and(appendAt: position)
-        let present = try store.database.readBlocking { connection in
-            try permit.check(condition, in: connection)
-            return try StoreRecords(connection).object(bucket: claims.bucket, key: claims.key)
-        }
-        try present?.requireIntact()
-        var header = header
-        if let present {
-            if let name = header.kept.difference(from: present.kept, .oss) {
-                throw ObjectStoreError.laterAppendSets(name)
+extension ObjectStore {
+    /// Makes what was written an object, in place of an earlier one.
+    fileprivate func record(_ written: Written, inheritsKept: Bool, in connection: Connection) throws {
+        var object = written.object
+        if let extendedID = written.extendedID {
+            // Somebody made a copy of the object meanwhile, which has its bytes, too.
+            guard try engine.recordExtension(object.fileID, of: extendedID, written.content, in: connection) else {
+                throw WritesInFlight.Revoked()
             }
-            header.inheritsKept = true
-            header.contentType = present.contentType
         } else {
-            header.kept.isAppendable = true
+            try engine.record(object.fileID, written.content, in: connection)
         }
-        // If the object is replaced meanwhile, by one of any size, the append must not overwrite it.
-        header.condition = condition.and(appendAt: position, toFile: present?.fileID)
-        let limit = store.configuration.maximumPutBytes
-        guard (payload.length ?? 0) <= limit else { throw ObjectStoreError.objectTooLarge(limit: limit) }
-        digest = BodyDigest(payload.checks)
-        put = try ObjectPut(
-            store, permit: permit, length: payload.length.map { $0 + position }, checks: BodyChecks(), header: header)
-        guard let present else { return }
-        do {
-            try store.read(present, 0..<present.size, put.append)
-        } catch {
-            put.abandon()
-            // Somebody may have replaced the object since its row was read, and its file is removed then.
-            try store.database.readBlocking { try permit.check(header.condition, in: $0) }
-            throw error
-        }
+        let records = StoreRecords(connection)
+        // Tags may have changed since the request began.
+        if inheritsKept, let present = try records.object(uploadID: object.uploadID) { object.kept = present.kept }
+        var replaced = try records.replaceObject(with: object)
+        replaced.files.removeAll { $0 == written.extendedID }
+        if let md5 = written.md5 { try records.setRunningMD5(md5, uploadID: object.uploadID) }
+        try work.discards.finish(replaced, in: connection)
     }
-
-    package func receive(_ bytes: UnsafeRawBufferPointer) {
-        digest.update(bytes)
-        put.receive(bytes)
-    }
-
-    package func finish() throws -> StoredObject {
-        defer { abandon() }
-        _ = try digest.finalize()
-        return try put.finish()
-    }
-
-    package func abandon() { put.abandon() }
 }

@@ -1,4 +1,5 @@
 import Basics
+import Crypto
 package import Database
 import StoreProtocol
 
@@ -45,6 +46,20 @@ extension StoreRecords {
             """,
             object.uploadID, object.kept.text, object.contentType, object.createdAt.microseconds,
             object.checksum?.description)
+    }
+
+    /// Returns the MD5 of an appendable object's bytes, to which more can be added; `nil` if it is not recorded.
+    func runningMD5(of object: StoredObject) throws -> RunningMD5? {
+        let state = try connection.first(
+            """
+            SELECT md5_state FROM store_objects WHERE upload_id = $1 AND file_id = $2 AND md5_state IS NOT NULL
+            """, object.uploadID, object.fileID
+        ) { $0.blob("md5_state") }
+        return state.flatMap { RunningMD5(state: $0, length: object.size) }
+    }
+
+    func setRunningMD5(_ md5: RunningMD5, uploadID: String) throws where C == Connection {
+        try connection.execute("UPDATE store_objects SET md5_state = $2 WHERE upload_id = $1", uploadID, md5.state)
     }
 
     func isObjectLost(uploadID: String) throws -> Bool {

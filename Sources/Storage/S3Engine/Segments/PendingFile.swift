@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import Database
 import ObjectStore
 import StoreClient
 import StoreProtocol
@@ -10,6 +11,9 @@ final class PendingFile: Sendable {
     enum Origin: Sendable {
         /// A body.
         case body(FilePurpose, storeID: String)
+        /// A body that follows the bytes of another file. The removal of each segment is scheduled before it is stored, and the
+        /// transaction that makes it one of the file cancels it.
+        case `extension`(FilePurpose, storeID: String, Database, OpenSegments)
         /// The bytes of another file.
         case duplicate(of: String)
         /// A multipart upload, which has no bytes yet.
@@ -21,6 +25,8 @@ final class PendingFile: Sendable {
     private let clock: any WallClock
     /// The ids of the segments that were begun. The last one has the bytes.
     private let attempts = Lock<[String]>([])
+    /// Keep segments whose removal is scheduled until the file has a row, or gets none.
+    private let reservations = Lock<[OpenSegments.Reading]>([])
 
     init(_ id: String, _ origin: Origin, clock: any WallClock) {
         self.id = id
@@ -37,17 +43,26 @@ final class PendingFile: Sendable {
     /// The segments that may be in the bucket beside the one with the bytes.
     var failedSegments: [String] { attempts.withLock { $0.dropLast() } }
 
+    func endReservations() { reservations.withLock { $0 = [] } }
+
     /// Returns the key and the properties of a further segment.
-    func nextAttempt(_ md5: [UInt8]?, _ bucket: SegmentBucket) -> (key: String, S3Properties) {
-        let segmentID = attempts.withLock { attempts in
-            attempts.append(attempts.isEmpty ? id : Hex.lower(Random.bytes(16)))
-            return attempts[attempts.count - 1]
+    func nextAttempt(_ md5: [UInt8]?, _ bucket: SegmentBucket) throws -> (key: String, S3Properties) {
+        var segmentID = segmentID == nil ? id : Hex.lower(Random.bytes(16))
+        if case .extension(_, _, let database, let open) = origin {
+            // Not that of the file: the removal of an attempt that failed must not be the file's.
+            segmentID = Hex.lower(Random.bytes(16))
+            let reservation = try open.reserve([segmentID])
+            reservations.withLock { $0.append(reservation) }
+            try database.writeBlocking { [segmentID] in try StoreRecords($0).scheduleRemoval([segmentID]) }
         }
+        attempts.withLock { [segmentID] in $0.append(segmentID) }
         var properties = bucket.configuration.properties
         properties.isNew = bucket.report.honorsConditions
         properties.md5 = md5
-        if case .body(let purpose, let storeID) = origin {
+        switch origin {
+        case .body(let purpose, let storeID), .extension(let purpose, let storeID, _, _):
             properties.metadata = SegmentLabel(purpose, storeID: storeID, at: clock.now()).metadata
+        case .duplicate, .multipart: break
         }
         return (bucket.key(of: segmentID), properties)
     }

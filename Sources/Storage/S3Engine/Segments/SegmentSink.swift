@@ -141,7 +141,7 @@ final class SegmentSink: BodySink, @unchecked Sendable {  // `body` is used by o
 
     /// Begins to store the segment under a key that was not used before.
     private func begin(size: Int64, md5: [UInt8]?) throws -> S3Upload {
-        let (key, properties) = file.nextAttempt(md5, bucket)
+        let (key, properties) = try file.nextAttempt(md5, bucket)
         let upload = try BlockingCall.run { [transfers = bucket.transfers] in
             try await transfers.upload(key, size: size, properties)
         }
