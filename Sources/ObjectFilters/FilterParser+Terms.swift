@@ -13,6 +13,7 @@ extension FilterParser {
         guard !name.isEmpty else {
             throw scanner.failure(scanner.isAtOperator ? "a term; \(Self.spacing)" : "a term")
         }
+        if name == Self.begins, scanner.skip(":") { return .steady(.begins(try beginning())) }
         guard let field = FilterField(rawValue: name) else {
             if scanner.byte == UInt8(ascii: "=") { return .steady(.tag(key: name, value: try tagValue())) }
             guard !scanner.isAtOperator else {
@@ -99,12 +100,22 @@ extension FilterParser {
         return try value().text
     }
 
-    /// Makes the term of a word, or of the beginning of one with a `*` after it, which is optional.
+    /// Makes the term of a word, or of the beginning of a text with a `*` after it.
     private mutating func word(_ text: String, at start: Int) throws(FilterError) -> ObjectFilter.Term {
-        _ = scanner.skip("*")
+        let hasStar = scanner.skip("*") || text.last == "*"
         let word = text.last == "*" ? String(text.dropLast()) : text
         guard !word.isEmpty else { throw scanner.failure("a word", at: start) }
-        return .steady(.word(word.lowercasedByScalar))
+        words.append(Word(position: start, text: word, isBeginning: hasStar))
+        return .steady(hasStar ? .begins(word.lowercasedByScalar) : .word(word.lowercasedByScalar))
+    }
+
+    /// Reads the value of `begins:`. A `*` after it changes nothing.
+    private mutating func beginning() throws(FilterError) -> String {
+        let (text, at) = try value(allowsStar: true)
+        _ = scanner.skip("*")
+        let word = text.last == "*" ? String(text.dropLast()) : text
+        guard !word.isEmpty else { throw scanner.failure("a word", at: at) }
+        return word.lowercasedByScalar
     }
 
     private mutating func comparison() throws(FilterError) -> ObjectFilter.Comparison {
@@ -187,5 +198,5 @@ enum FilterField: String, CaseIterable {
     case recordedTo = "recorded_to"
 
     /// All names in quotes, separated by commas.
-    static let list = (["raw_tags.KEY"] + allCases.map(\.rawValue)).joined(separator: ", ")
+    static let list = (["raw_tags.KEY", FilterParser.begins] + allCases.map(\.rawValue)).joined(separator: ", ")
 }

@@ -1,10 +1,12 @@
+import Basics
+
 /// A parser for the filter of ListObjects:
 ///
 ///     filter      = *SP [ alternatives ] *SP
 ///     alternatives = conjunction *( SP+ "OR" SP+ conjunction )
 ///     conjunction = factor *( SP+ [ "AND" SP+ ] factor )
 ///     factor      = [ "NOT" SP+ ] ( "(" alternatives ")" | term )
-///     term        = name op value | key "=" value | word
+///     term        = name op value | key "=" value | "begins:" value | word
 ///
 /// A value is bare (without spaces and quotes), or in double quotes with the escapes `\"` and `\\`; so are words and keys of tags.
 /// Bare values may contain parentheses; in a group, a closing parenthesis without an opening one in the value ends the group.
@@ -14,7 +16,23 @@ package struct FilterParser {
     /// The deepest nesting of parentheses and NOT.
     package static let maximumNesting = 16
 
+    /// The name of the term for beginnings. It is no ``FilterField``, because `begins=VALUE` compares the tag of that key.
+    static let begins = "begins"
+    /// The longest filter of an operation or a rule: one for lists, each of whose words became a term `begins:WORD`.
+    private static let maximumBytesForChange = maximumBytes + maximumTerms * (begins.utf8.count + 1)
+
+    /// A word, or the beginning of a text with a `*` after it.
+    struct Word {
+        /// The offset in bytes of UTF-8.
+        let position: Int
+        let text: String
+        let isBeginning: Bool
+    }
+
     var scanner: FilterScanner
+    /// The words of the filter, in its order.
+    var words: [Word] = []
+    private let limit: Int
     private var terms = 0
     private var nesting = 0
 
@@ -24,12 +42,35 @@ package struct FilterParser {
         return ObjectFilter(try parser.filter())
     }
 
-    private init(_ text: String) {
+    /// Parses the filter of an operation on many objects or of a rule, which must not have words: they find more than people expect.
+    ///
+    /// - Throws: ``FilterError`` with the position of the first invalid byte, or of the first word.
+    package static func parseForChange(_ text: String) throws(FilterError) -> ObjectFilter {
+        var parser = FilterParser(text, limit: maximumBytesForChange)
+        let filter = ObjectFilter(try parser.filter())
+        if let word = parser.words.first(where: { !$0.isBeginning }) { throw word.refusal }
+        return filter
+    }
+
+    /// Returns a filter of a version without the term `begins`, in which words stood for beginnings, with that term in place of each
+    /// word.
+    ///
+    /// - Throws: ``FilterError`` if it is invalid.
+    package static func replacingWords(in text: String) throws(FilterError) -> String {
+        var parser = FilterParser(text)
+        _ = try parser.filter()
+        var bytes = Array(text.utf8)
+        for word in parser.words.reversed() { bytes.insert(contentsOf: "\(begins):".utf8, at: word.position) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private init(_ text: String, limit: Int = maximumBytes) {
         scanner = FilterScanner(text)
+        self.limit = limit
     }
 
     private mutating func filter() throws(FilterError) -> ObjectFilter.Expression {
-        guard scanner.count <= Self.maximumBytes else {
+        guard scanner.count <= limit else {
             throw FilterError(
                 position: Self.maximumBytes, expected: "at most \(Self.maximumBytes) bytes",
                 found: "\(scanner.count) bytes")
@@ -107,4 +148,21 @@ package struct FilterError: Error, Sendable, Hashable, CustomStringConvertible {
     package let found: String
 
     package var description: String { "byte \(position): expected \(expected), found \(found)" }
+}
+
+extension FilterParser.Word {
+    /// The error for a word in a filter of an operation or a rule.
+    fileprivate var refusal: FilterError {
+        let needsQuotes = !text.utf8.allSatisfy { $0.isASCIIAlphanumeric || $0 >= 0x80 || "._-".utf8.contains($0) }
+        func written(_ value: String) -> String {
+            guard needsQuotes else { return value }
+            return "\"\(value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+        }
+        return FilterError(
+            position: position,
+            expected: """
+                \(FilterParser.begins):\(written(text)) (the beginning of the name, the device or the value of a tag) or \
+                name:\(written("*\(text)*")) (a part of the name), because this filter selects what changes
+                """, found: "the word \"\(text)\"")
+    }
 }

@@ -77,7 +77,7 @@ extension ResolvedFilter {
         case .contentType(let pattern): pattern.matches(object.contentType)
         case .path(let pattern): pattern.matches(object.path)
         case .trashed(let isTrashed): object.isTrashed == isTrashed
-        case .word(let word): matches(word: word, object, tags)
+        case .word(let text), .begins(let text): hasBeginning(text, object, tags)
         }
     }
 
@@ -87,8 +87,8 @@ extension ResolvedFilter {
         return tags[index].key.isExactly(key) && tags[index].value.isExactly(value)
     }
 
-    private static func matches(word: String, _ object: FilterSubject, _ tags: [String: String]?) -> Bool? {
-        let pattern = ObjectFilter.Pattern.prefix(word)
+    private static func hasBeginning(_ text: String, _ object: FilterSubject, _ tags: [String: String]?) -> Bool? {
+        let pattern = ObjectFilter.Pattern.prefix(text)
         if let name = object.name, pattern.matches(name) { return true }
         if let device = object.deviceID, pattern.matches(device.lowercasedByScalar) { return true }
         guard object.name != nil else { return nil }

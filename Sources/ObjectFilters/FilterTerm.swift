@@ -23,8 +23,10 @@ extension ResolvedFilter {
         case contentType(ObjectFilter.Pattern)
         /// The path below the folder that was uploaded.
         case path(ObjectFilter.Pattern)
-        /// A word in lower case that the name, the device or the value of a tag begins with.
+        /// A word in lower case.
         case word(String)
+        /// A text in lower case with which the name, the device or the value of a tag begins.
+        case begins(String)
         case trashed(Bool)
     }
 }

@@ -41,7 +41,7 @@ package struct ResolvedFilter: Sendable, Hashable {
     package var readsTags: Bool {
         contains { term in
             switch term {
-            case .tag, .word, .name, .topic: true
+            case .tag, .word, .begins, .name, .topic: true
             default: false
             }
         }

@@ -248,10 +248,10 @@ def test_command_line_says_that_nothing_matches(binary, new_organization, gatewa
     command = CommandLine(binary, gateway, tmp_path).login()
     word, everywhere = unique("nothing"), "finds it anywhere in a name"
     for arguments in (
-        ("rm", "--filter", word, "--dry-run"),
-        ("rm", "--filter", word, "--yes"),
+        ("rm", "--filter", f"name:{word}", "--dry-run"),
+        ("rm", "--filter", f"name:{word}", "--yes"),
         ("trash", "restore", "--filter", word, "--yes"),
-        ("trash", "purge", "--filter", word, "--yes"),
+        ("trash", "purge", "--filter", f"name:{word}", "--yes"),
         ("trash", "list", word),
         ("object", "du", word),
         ("ls", word),
@@ -265,9 +265,12 @@ def test_command_line_says_that_nothing_matches(binary, new_organization, gatewa
     for arguments in (("rm", "run=7"), ("trash", "restore", "run=7"), ("trash", "purge", "run=7")):
         assert command.refused(REFUSED, *arguments).endswith("; for a filter, use --filter 'run=7'\n")
     assert "--filter" not in command.refused(REFUSED, "rm", word)
+    for arguments in (("rm", "--filter", word, "--dry-run"), ("trash", "purge", "--filter", word, "--yes")):
+        text = command.refused(REFUSED, *arguments)
+        assert f"expected begins:{word} (" in text and f"or name:*{word}* (" in text
     # There is no question about nothing.
     for arguments, output in (
-        (("rm", "--filter", word), f"no object matches the filter {word}; "),
+        (("rm", "--filter", f"name:{word}"), f"no object matches the filter name:{word}; "),
         (("trash", "empty", "--organization", name), "the trash is empty"),
     ):
         terminal = Terminal.running([binary, *arguments], command.environment, tmp_path)

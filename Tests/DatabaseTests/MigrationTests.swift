@@ -36,6 +36,26 @@ import Testing
         #expect(try #require(error).description.contains("start that version, or restore a backup"))
     }
 
+    @Test func changesOfRowsArePartOfItsTransaction() throws {
+        let old = try scratch.database([.notes])
+        try old.writeBlocking { _ = try $0.execute("INSERT INTO notes (body) VALUES ('old')") }
+        old.close()
+        let failing = Migration(name: "notes-2") { connection in
+            try connection.execute("UPDATE notes SET body = 'half'")
+            throw DatabaseError.misuse("the change fails")
+        }
+        #expect(throws: DatabaseError.misuse("the change fails")) { try scratch.database([.notes, failing]) }
+        let kept = try scratch.database([.notes])
+        #expect(try kept.readBlocking { try $0.first("SELECT body FROM notes") { $0.text(0) } } == "old")
+        kept.close()
+        for _ in 0..<2 {
+            let change = Migration(name: "notes-2") { try $0.execute("UPDATE notes SET body = body || '!'") }
+            let new = try scratch.database([.notes, change])
+            #expect(try new.readBlocking { try $0.first("SELECT body FROM notes") { $0.text(0) } } == "old!")
+            new.close()
+        }
+    }
+
     @Test func oneThatFailsLeavesNothing() throws {
         let broken = Migration(name: "notes-2", sql: "CREATE TABLE half (id INTEGER); CREATE TABLE notes (id INTEGER);")
         #expect(throws: DatabaseError.self) { try scratch.database([.notes, broken]) }

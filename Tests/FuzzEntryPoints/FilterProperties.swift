@@ -11,6 +11,7 @@ enum FilterProperties {
             "size>1MiB size<=1.5GB size=1048576", "created>=2026-11-22 created<2026-11-22T10:00:00.5+08:00",
             "age<7d OR age>=12h OR age>90s", "NOT (rain OR \"Heavy rain\"*) AND (site=1 OR NOT object_id=x)",
             "((k=f(1)))", "k=a)b(c", "ÉTÉ İ", "topic=/camera",
+            "begins:run07 begins=x a*b *.mcap begins:\"Heavy rain\"*",
             "topic:/cam* recorded_from>=2026-01-31 recorded_to<2026-02-01T00:00:00Z", "AND", "a OR", "(a", "a)",
             "k=\"open", "k=\"a\\n\"",
             "\u{7F}",
@@ -18,8 +19,8 @@ enum FilterProperties {
             "size>99999999999999999999PiB",
         ].map { Array($0.utf8) }
 
-    /// Checks that an error has a position in the text and names the text there, that a filter is within the limits, and that an
-    /// object matches either the filter or its negation.
+    /// Checks that an error has a position in the text and names the text there, that a filter is within the limits, that an object
+    /// matches either the filter or its negation, and that a rewritten filter has no words.
     static func check(_ input: [UInt8]) {
         let text = String(decoding: input, as: UTF8.self)
         let filter: ObjectFilter
@@ -37,12 +38,23 @@ enum FilterProperties {
             return false
         }
         precondition(terms <= FilterParser.maximumTerms, "a filter has too many terms")
+        checkRewriting(text)
         // Evaluation has no limits of its own: every parsed filter can be evaluated.
         let matches = filter.resolved(at: 1_800_000_000).matches(object, tags: ["weather": "rain", "k": "f(1)"])
         precondition(matches != nil, "with all tags known a filter either matches or does not")
         let negated = filter.resolved(at: 1_800_000_000).negated.matches(
             object, tags: ["weather": "rain", "k": "f(1)"])
         precondition(matches != negated, "a filter and its opposite agree")
+    }
+
+    private static func checkRewriting(_ text: String) {
+        do throws(FilterError) {
+            let rewritten = try FilterParser.replacingWords(in: text)
+            let filter = try FilterParser.parseForChange(rewritten)
+            precondition(!filter.contains { if case .steady(.word) = $0 { true } else { false } }, "a word is left")
+        } catch {
+            preconditionFailure("a filter cannot be rewritten: \(error)")
+        }
     }
 
     private static let object = {

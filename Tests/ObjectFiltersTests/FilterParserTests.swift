@@ -68,6 +68,7 @@ import Testing
     private static func term(_ term: ResolvedFilter.Term) -> Expression { .term(.steady(term)) }
     private static func tag(_ key: String, _ value: String) -> Expression { term(.tag(key: key, value: value)) }
     private static func word(_ word: String) -> Expression { term(.word(word)) }
+    private static func begins(_ text: String) -> Expression { term(.begins(text)) }
     private static func size(_ lower: Int64?, _ upper: Int64? = nil) -> Expression {
         term(.size(ObjectFilter.Interval(lower: lower, upper: upper)))
     }
@@ -86,9 +87,16 @@ import Testing
             ("Status=verified", tag("Status", "verified")),
             ("weather=a=b:c", tag("weather", "a=b:c")),
             ("rain", word("rain")),
-            ("RUN07*", word("run07")),
+            ("RUN07*", begins("run07")),
+            ("begins:RUN07", begins("run07")),
+            ("begins:RUN07*", begins("run07")),
+            ("begins:\"Heavy rain\"*", begins("heavy rain")),
+            ("begins:\"a**\"", begins("a*")),
+            ("begins:a=b", begins("a=b")),
+            ("begins=run07", tag("begins", "run07")),
+            ("begins", word("begins")),
             ("\"Heavy Rain\"", word("heavy rain")),
-            ("\"heavy rain\"*", word("heavy rain")),
+            ("\"heavy rain\"*", begins("heavy rain")),
             ("\"OR\"", word("or")),
             ("or", word("or")),
             ("ANDROID", word("android")),
@@ -185,6 +193,9 @@ import Testing
         ("\"a\"b", 3, "expected a space"),
         ("\"\"", 0, "expected a word"),
         ("*", 0, "expected a word"),
+        ("begins:*", 7, "expected a word"),
+        ("begins:\"\"", 7, "expected a word"),
+        ("begins>a", 0, "or KEY=VALUE"),
         ("status:verified AND", 19, "expected a term, found the end of the filter"),
         ("status:verified AND ", 20, "expected a term"),
         ("status:verified OR ", 19, "expected a term"),
@@ -248,6 +259,51 @@ import Testing
         let error = try #require(#expect(throws: FilterError.self) { try FilterParser.parse(text) }, "\(text)")
         #expect(error.position == position && error.description.contains(message), "\(text): \(error)")
         #expect(error.description.hasPrefix("byte \(position): expected "))
+    }
+
+    @Test(arguments: [
+        ("test", "begins:test"), ("TEST* \"heavy rain\"*", "begins:TEST* begins:\"heavy rain\"*"),
+        ("(a OR NOT b) k=v", "(begins:a OR NOT begins:b) k=v"), ("NOT(a)", "NOT(begins:a)"),
+        ("  f(1) \"a \\\"b\\\" é\" ", "  begins:f(1) begins:\"a \\\"b\\\" é\" "),
+        ("*.mcap a*b", "begins:*.mcap begins:a*b"),
+        ("begins=x weather=rain name:run*", "begins=x weather=rain name:run*"), ("", ""),
+        ("\"k\"=v a", "\"k\"=v begins:a"),
+        ("\"a*\"* (\"b**\" \"c*\") d**", "begins:\"a*\"* (begins:\"b**\" begins:\"c*\") begins:d**"),
+    ])
+    func wordsOfStoredFiltersBecomeBeginnings(_ text: String, _ expected: String) throws {
+        #expect(try FilterParser.replacingWords(in: text) == expected)
+        #expect(try FilterParser.replacingWords(in: expected).replacing("begins:", with: "") == text)
+    }
+
+    /// Also if it is then longer than a list's filter may be.
+    @Test func longestStoredFilterCanBeRewritten() throws {
+        let text = "a b c d e f g h i j k l m n \(String(repeating: "x", count: 4062)) \"o\""
+        #expect(text.utf8.count == 4094)
+        let rewritten = try FilterParser.replacingWords(in: text)
+        #expect(throws: FilterError.self) { try FilterParser.parse(rewritten) }
+        #expect(try FilterParser.parseForChange(rewritten).contains { $0 == .steady(.begins("o")) })
+        #expect(throws: FilterError.self) {
+            try FilterParser.parseForChange(rewritten + String(repeating: " ", count: 50))
+        }
+    }
+
+    @Test(arguments: [
+        (
+            "test", 0, "expected begins:test (",
+            "or name:*test* (a part of the name), because this filter selects what changes, found the word"
+        ),
+        ("age>3d NOT \"a \\\"b\"", 11, "expected begins:\"a \\\"b\"", "or name:\"*a \\\"b*\""),
+    ])
+    func wordsAreRefusedInOperations(_ text: String, _ position: Int, _ first: String, _ second: String) throws {
+        let error = try #require(
+            #expect(throws: FilterError.self) { try FilterParser.parseForChange(text) })
+        #expect(error.position == position && error.expected.hasPrefix(first.dropFirst(9)), "\(error)")
+        #expect(error.description.contains(second), "\(error)")
+    }
+
+    @Test(arguments: ["test*", "\"a b\"*", "begins:test", "name:*test* k=v"])
+    func otherTermsAreAcceptedInOperations(_ text: String) throws {
+        #expect(try FilterParser.parseForChange(text) == FilterParser.parse(text))
     }
 
     @Test func filtersBeyondLimitsAreRefused() throws {

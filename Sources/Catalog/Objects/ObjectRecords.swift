@@ -127,6 +127,7 @@ package enum ObjectSchema {
                 """),
         ObjectOperationSchema.undoMigration,
         StoredFileSchema.migration,
+        StoredFilters.migration,
     ]
 }
 

@@ -42,7 +42,12 @@ struct BulkOperations: Sendable {
     static func parse(
         _ text: String, for kind: BulkOperation.Kind, at now: UnixTime
     ) throws(RPCError) -> ResolvedFilter {
-        let filter = try ObjectListing.parse(text).resolved(at: now.seconds)
+        let filter: ResolvedFilter
+        do {
+            filter = try FilterParser.parseForChange(text).resolved(at: now.seconds)
+        } catch {
+            throw .invalidArgument("filter: \(error)")
+        }
         guard filter != .everything else {
             throw .invalidArgument("filter must not be empty: size>=0 matches all objects")
         }

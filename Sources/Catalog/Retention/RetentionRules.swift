@@ -69,7 +69,7 @@ struct RetentionRules: Sendable, Hashable {
     static func parse(_ text: String, field: String) throws(RPCError) -> ResolvedFilter {
         let filter: ObjectFilter
         do {
-            filter = try FilterParser.parse(text)
+            filter = try FilterParser.parseForChange(text)
         } catch {
             throw .invalidArgument("\(field): \(error)")
         }

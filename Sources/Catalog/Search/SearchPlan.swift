@@ -119,7 +119,8 @@ struct SearchPlan {
         case .device(.prefix(let prefix)): try prefixes([.label], SearchPrefix.stored(forPrefix: prefix))
         case .name(let pattern):
             try SearchPrefix.stored(for: pattern).map { try prefixes([.name], $0) } ?? .everything
-        case .word(let word): try prefixes([.name, .label], SearchPrefix.stored(forPrefix: word))
+        case .word(let text), .begins(let text):
+            try prefixes([.name, .label], SearchPrefix.stored(forPrefix: text))
         case .contentType(let pattern):
             try SearchPrefix.stored(forContentType: pattern).map { try prefixes([.contentType], $0) } ?? .everything
         case .created(let interval): .within(try positions(createdIn: interval))

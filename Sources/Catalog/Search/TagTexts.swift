@@ -55,13 +55,13 @@ struct FilterTexts: Sendable, Hashable {
         hasID = filter.contains { if case .objectID = $0 { true } else { false } }
         hasDevice = filter.contains { term in
             switch term {
-            case .device, .word, .name: true
+            case .device, .word, .begins, .name: true
             default: false
             }
         }
         hasName = filter.contains { term in
             switch term {
-            case .name, .word: true
+            case .name, .word, .begins: true
             default: false
             }
         }

@@ -756,15 +756,15 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.GetTrashSettingsResponse.trashed_objects	The number and size of the objects in the trash.
         archebase.data_gateway.v1.UpdateObjectRequest.tags	Tags to add to the object's tags, or to replace them with (`replace_tags`).
         archebase.data_gateway.v1.UpdateObjectRequest.remove_tags	Keys of tags to remove; keys that the object does not have are ignored.
-        archebase.data_gateway.v1.DeleteObjectsRequest.filter	A filter as in ListObjects, not empty and without `trashed`. Ages are those at the time of this call; objects completed later are not deleted.
+        archebase.data_gateway.v1.DeleteObjectsRequest.filter	A filter as in ListObjects, not empty and without words and `trashed`. Ages are those at the time of this call; objects completed later are not deleted.
         archebase.data_gateway.v1.DeleteObjectsRequest.dry_run	Only counts the objects that would be deleted.
         archebase.data_gateway.v1.DeleteObjectsResponse.is_lower_bound	Whether more objects may match, because counting all would take too long.
         archebase.data_gateway.v1.DeleteObjectsResponse.operation	Unset with `dry_run`.
-        archebase.data_gateway.v1.RestoreObjectsRequest.filter	A filter as in ListObjects, not empty and without `trashed`: only objects in the trash are restored. Ages are those at the time of this call.
+        archebase.data_gateway.v1.RestoreObjectsRequest.filter	A filter as in ListObjects, not empty and without words and `trashed`: only objects in the trash are restored. Ages are those at the time of this call.
         archebase.data_gateway.v1.RestoreObjectsRequest.dry_run	Only counts the objects that would be restored.
         archebase.data_gateway.v1.RestoreObjectsResponse.is_lower_bound	Whether more objects may match, because counting all would take too long.
         archebase.data_gateway.v1.RestoreObjectsResponse.operation	Unset with `dry_run`.
-        archebase.data_gateway.v1.PurgeObjectsRequest.filter	A filter as in ListObjects, not empty and without `trashed`: only objects in the trash are deleted. Ages are those at the time of this call; objects that move to the trash later stay there.
+        archebase.data_gateway.v1.PurgeObjectsRequest.filter	A filter as in ListObjects, not empty and without words and `trashed`: only objects in the trash are deleted. Ages are those at the time of this call; objects that move to the trash later stay there.
         archebase.data_gateway.v1.PurgeObjectsRequest.reason	Empty = the reason with which each object was moved to the trash.
         archebase.data_gateway.v1.PurgeObjectsRequest.dry_run	Only counts the objects that would be deleted.
         archebase.data_gateway.v1.PurgeObjectsResponse.is_lower_bound	Whether more objects may match, because counting all would take too long.
@@ -779,7 +779,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.ObjectOperation.progress_percent	The examined part of the organization's objects, in percent.
         archebase.data_gateway.v1.ObjectOperation.restored_objects	The counts so far, of an operation that restores.
         archebase.data_gateway.v1.ObjectOperation.undone_operation_id	For UndoObjectOperation, the operation whose objects it restores.
-        archebase.data_gateway.v1.RetentionRule.filter	A filter as in ListObjects, without `trashed` and `age`: for example a tag, a device or a site.
+        archebase.data_gateway.v1.RetentionRule.filter	A filter as in ListObjects, without words, `trashed` and `age`: for example a tag, a device or a site.
         archebase.data_gateway.v1.RetentionRule.days	0 = keep the objects.
         archebase.data_gateway.v1.SetRetentionRequest.days	For objects that match no rule; 0 = keep them.
         archebase.data_gateway.v1.SetRetentionRequest.dry_run	Only counts the objects that would be deleted.

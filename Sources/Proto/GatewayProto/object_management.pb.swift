@@ -775,8 +775,8 @@ public struct UpdateObjectResponse: Message {
 public struct DeleteObjectsRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.DeleteObjectsRequest" }
 
-    /// A filter as in ListObjects, not empty and without `trashed`. Ages are those at the time of this call; objects completed later
-    /// are not deleted.
+    /// A filter as in ListObjects, not empty and without words and `trashed`. Ages are those at the time of this call; objects
+    /// completed later are not deleted.
     public var filter: String = ""
     public var reason: String = ""
     /// Only counts the objects that would be deleted.
@@ -880,8 +880,8 @@ public struct DeleteObjectsResponse: Message {
 public struct RestoreObjectsRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.RestoreObjectsRequest" }
 
-    /// A filter as in ListObjects, not empty and without `trashed`: only objects in the trash are restored. Ages are those at the time of
-    /// this call.
+    /// A filter as in ListObjects, not empty and without words and `trashed`: only objects in the trash are restored. Ages are those at
+    /// the time of this call.
     public var filter: String = ""
     /// Only counts the objects that would be restored.
     public var dryRun: Bool = false
@@ -979,8 +979,8 @@ public struct RestoreObjectsResponse: Message {
 public struct PurgeObjectsRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.PurgeObjectsRequest" }
 
-    /// A filter as in ListObjects, not empty and without `trashed`: only objects in the trash are deleted. Ages are those at the time of
-    /// this call; objects that move to the trash later stay there.
+    /// A filter as in ListObjects, not empty and without words and `trashed`: only objects in the trash are deleted. Ages are those at
+    /// the time of this call; objects that move to the trash later stay there.
     public var filter: String = ""
     /// Empty = the reason with which each object was moved to the trash.
     public var reason: String = ""
@@ -1518,7 +1518,7 @@ public struct CancelObjectOperationResponse: Message {
 public struct RetentionRule: Message {
     public static var fullName: String { "archebase.data_gateway.v1.RetentionRule" }
 
-    /// A filter as in ListObjects, without `trashed` and `age`: for example a tag, a device or a site.
+    /// A filter as in ListObjects, without words, `trashed` and `age`: for example a tag, a device or a site.
     public var filter: String = ""
     /// 0 = keep the objects.
     public var days: Int32 = 0

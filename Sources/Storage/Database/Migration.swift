@@ -7,6 +7,8 @@ package struct Migration: Sendable {
     package let sql: String
     /// The statements for PostgreSQL; `nil` if each baseline has their result.
     package let postgres: String?
+    /// A change of rows that needs more than SQL, after the statements and in their transaction.
+    let change: (@Sendable (Connection) throws -> Void)?
     /// Whether a file that lacks the step stays without it; a file that has it is accepted.
     package private(set) var isDormant = false
 
@@ -14,6 +16,14 @@ package struct Migration: Sendable {
         self.name = name
         self.sql = sql
         self.postgres = postgres
+        change = nil
+    }
+
+    package init(name: String, change: @escaping @Sendable (Connection) throws -> Void) {
+        self.name = name
+        self.change = change
+        sql = ""
+        postgres = ""
     }
 
     /// The same step for a file whose owner does not use it now.
@@ -39,6 +49,7 @@ extension Connection {
             try execute("BEGIN IMMEDIATE")
             do {
                 try session.executeScript(migration.sql)
+                try migration.change?(self)
                 try record(migration.name)
                 try execute("COMMIT")
             } catch {

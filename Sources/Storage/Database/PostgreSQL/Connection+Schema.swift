@@ -46,6 +46,7 @@ extension Connection {
                 throw DatabaseError.misuse("the migration \(migration.name) has no statements for PostgreSQL")
             }
             try session.executeScript(sql)
+            try migration.change?(self)
             try record(migration.name)
         }
     }
