@@ -71,6 +71,7 @@ extension Catalog: Capability {
                 if !store.isForeign { await scrubber.run() }
             },
             BackgroundWork("search upgrade") { await searchUpgrade.run() },
+            BackgroundWork("index of names") { await nameIndexer.run() },
             BackgroundWork("recordings") { await recordings.run() },
             BackgroundWork("operations on objects") {
                 await store.finishReconciliation()

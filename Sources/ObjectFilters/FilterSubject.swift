@@ -77,7 +77,13 @@ extension ResolvedFilter {
         case .contentType(let pattern): pattern.matches(object.contentType)
         case .path(let pattern): pattern.matches(object.path)
         case .trashed(let isTrashed): object.isTrashed == isTrashed
-        case .word(let text), .begins(let text): hasBeginning(text, object, tags)
+        case .word(let word):
+            if let name = object.name, NameParts.name(name, has: word) {
+                true
+            } else {
+                hasBeginning(word, object, tags)
+            }
+        case .begins(let text): hasBeginning(text, object, tags)
         }
     }
 

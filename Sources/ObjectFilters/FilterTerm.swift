@@ -23,7 +23,8 @@ extension ResolvedFilter {
         case contentType(ObjectFilter.Pattern)
         /// The path below the folder that was uploaded.
         case path(ObjectFilter.Pattern)
-        /// A word in lower case.
+        /// A word in lower case: a part of the name, or the beginning of the device or of the value of a tag. Below three characters
+        /// it is a part of the name at a border, see ``NameParts``.
         case word(String)
         /// A text in lower case with which the name, the device or the value of a tag begins.
         case begins(String)
@@ -56,8 +57,10 @@ extension ObjectFilter {
         }
 
         private static func contains(_ text: String.UTF8View, _ part: String.UTF8View) -> Bool {
+            guard let first = part.first else { return true }
             var rest = text[...]
-            while rest.count >= part.count {
+            while rest.count >= part.count, let start = rest.firstIndex(of: first) {
+                rest = rest[start...]
                 if rest.starts(with: part) { return true }
                 rest.removeFirst()
             }

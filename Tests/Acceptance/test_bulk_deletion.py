@@ -250,17 +250,17 @@ def test_command_line_says_that_nothing_matches(binary, new_organization, gatewa
     for arguments in (
         ("rm", "--filter", f"name:{word}", "--dry-run"),
         ("rm", "--filter", f"name:{word}", "--yes"),
-        ("trash", "restore", "--filter", word, "--yes"),
+        ("trash", "restore", "--filter", f"name:{word}", "--yes"),
         ("trash", "purge", "--filter", f"name:{word}", "--yes"),
-        ("trash", "list", word),
-        ("object", "du", word),
-        ("ls", word),
+        ("trash", "list", f"{word}*"),
+        ("object", "du", f"name={word}"),
+        ("ls", f"{word}*"),
     ):
         done = command.run(*arguments)
         assert done.returncode == OK and f"'name:*{word}*' {everywhere}\n" in done.stdout, (arguments, done)
     assert command.run("ls", f"path:{word}").stdout == f"no objects; 'path:{word}/*' finds the files of a folder\n"
     # The filters of the hints are valid, and have no further hint.
-    for filter in (f"name:*{word}*", f"path:{word}/*"):
+    for filter in (f"name:*{word}*", f"path:{word}/*", word):
         assert command.run("ls", filter).stdout == "no objects\n"
     for arguments in (("rm", "run=7"), ("trash", "restore", "run=7"), ("trash", "purge", "run=7")):
         assert command.refused(REFUSED, *arguments).endswith("; for a filter, use --filter 'run=7'\n")

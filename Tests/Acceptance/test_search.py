@@ -119,7 +119,7 @@ def quoted(text: str) -> str:
 
 def written(text: str, choose: random.Random) -> str:
     """Returns a value or a key, in quotes if necessary, and sometimes if not."""
-    is_plain = text and not set(text) & set(' "()=:<>*') and text not in ("AND", "OR", "NOT")
+    is_plain = text and not set(text) & set(' "()=:<>*') and text not in ("AND", "OR", "NOT", "site")
     return text if is_plain and choose.random() < 0.8 else quoted(text)
 
 
@@ -137,6 +137,20 @@ COMPARE = {
 }
 
 
+def begins(one: Object, word: str) -> bool:
+    """Whether the device or the value of a tag begins with a word."""
+    return any(each.lower().startswith(word.lower()) for each in [one.device or "", *one.tags.values()])
+
+
+def finds(word: str, name: str) -> bool:
+    """Whether a name contains a word, both in lower case; a short one only at a border."""
+    if len(word) > 2:
+        return word in name
+    kinds = ["0" if each.isdigit() else "a" if each.isalpha() else f"other {place}" for place, each in enumerate(name)]
+    borders = [place for place, kind in enumerate(kinds) if place == 0 or kind != kinds[place - 1]]
+    return any(name.startswith(word, place) for place in borders)
+
+
 class Term:
     """A text, and the objects that it matches."""
 
@@ -151,6 +165,7 @@ class Term:
                 "tag",
                 "word",
                 "word",
+                "beginning",
                 "device",
                 "prefix",
                 "name",
@@ -177,13 +192,17 @@ class Term:
     @classmethod
     def word(cls, objects, choose):
         word = choose.choice(WORDS)
-        text = written(word, choose) + choose.choice(["", "*"])
-        return cls(
-            text,
-            lambda one: any(
-                each.lower().startswith(word.lower()) for each in [one.name, one.device or "", *one.tags.values()]
-            ),
-        )
+        if choose.random() < 0.5:
+            name = choose.choice(objects).name
+            start = choose.randrange(len(name))
+            word = choose.choice([str.upper, str.lower])(name[start : start + choose.choice([1, 2, 3, 4, 8, 20])])
+        return cls(written(word, choose), lambda one: finds(word.lower(), one.name.lower()) or begins(one, word))
+
+    @classmethod
+    def beginning(cls, objects, choose):
+        word = choose.choice([*WORDS, choose.choice(objects).name[: choose.randrange(1, 20)]])
+        text = choose.choice([written(word, choose) + "*", "begins:" + written(word, choose)])
+        return cls(text, lambda one: one.name.lower().startswith(word.lower()) or begins(one, word))
 
     @classmethod
     def device(cls, objects, choose):

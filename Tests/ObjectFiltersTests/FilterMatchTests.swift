@@ -23,6 +23,7 @@ import Testing
         "name=Run07.mcap", "name:*07*", "name:*run07.mcap*", "name:*.MCAP", "device:*00000A", "content_type:*/mp4",
         "content_type:video/*", "content_type=video/mp4", "trashed=false", "weather=\"Heavy rain\"", "empty=\"\"",
         "run07", "heavy", "HEAVY*", "261121-00000a", "begins:RUN07", "begins:heavy", "begins:261121-00000a*",
+        "un07", "07.mc", "MCAP", "07", "m", ".", "mc", ".m", "r",
         "rain OR heavy", "NOT rain", "NOT (rain OR site=3)",
         "heavy (site=3 OR size>1)",
     ])
@@ -35,8 +36,9 @@ import Testing
         "object_id=ID", "device=261121-00000a", "device:261121-00000a*", "device=261121-*", "site=3", "size>1MiB",
         "created>1970-01-12T13:46:40Z", "age<100s", "age>100s", "name=run07", "name:07*", "name:*08*", "name:*run07",
         "name:*run07.mcapp*", "device:*00000a", "content_type:Video/*",
-        "content_type=video", "trashed=true", "weather=rain", "weather=\"heavy rain\"", "raw_tags.no=x", "rain", "mcap",
-        "begins:un07", "begins:rain",
+        "content_type=video", "trashed=true", "weather=rain", "weather=\"heavy rain\"", "raw_tags.no=x", "rain",
+        "mcapp",
+        "un", "ca", "n0", "u", "7", "mcap*", "begins:un07", "begins:rain",
         "video", "NOT status:verified",
     ])
     func doesNotMatchTheObject(_ filter: String) throws {

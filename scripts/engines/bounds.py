@@ -32,6 +32,7 @@ CHOSEN = {
     "object_tags.key": 64,  # TagRules.keyLength
     "object_tags.value": 2048,  # TagRules.valueLength
     "object_topics.topic": 256,  # MCAPLimits.topicBytes
+    "object_trigrams.trigram": 12,  # three characters (NameKey)
     "objects.name": 200,  # FileName.longest
     "objects.relative_path": 1024,  # RelativePath.longest
     "organizations.name": 64,  # FieldRules.accountName

@@ -13,12 +13,12 @@ SMALL = {
     "migrations": 75, "organizations": 50, "retention": 50, "trash_settings": 50, "retention_rules": 100,
     "configured_organizations": 5, "app_organizations": 5, "audit_usage": 50, "address_announcements": 50,
     "store_buckets": 10, "store_directory": 1, "store_engine_copies": 2, "store_identity": 1, "store_owner_usage": 20,
-    "scrub_state": 1, "search_upgrade": 1, "root_key": 1, "clock": 1, "identity_keys": 5, "manual_backups": 1, "libraries": 5, "collisions": 100,
+    "scrub_state": 1, "search_upgrade": 1, "object_trigram_range": 1, "root_key": 1, "clock": 1, "identity_keys": 5, "manual_backups": 1, "libraries": 5, "collisions": 100,
     "backup_runs": 400,
 }  # fmt: skip
 #: The rows of tables for each object; other tables have `_LEAST` rows.
 _FOR_EACH_OBJECT = {
-    "objects": 1, "object_tags": 3, "object_prefixes": 5, "object_facets": 0.1, "object_times": 0.1, "object_topics": 1,
+    "objects": 1, "object_tags": 3, "object_prefixes": 5, "object_trigrams": 0.5, "object_facets": 0.1, "object_times": 0.1, "object_topics": 1,
     "unread_recordings": 0.1, "deleted_objects": 0.5, "logical_uploads": 1, "uploads": 1.2, "superseded_uploads": 0.1,
     "upload_idempotency": 0.2, "store_objects": 1, "store_multiparts": 0.2, "store_parts": 1, "store_usage": 1,
     "store_owners": 0.2, "store_discards": 0.05, "store_removals": 0.1, "store_releases": 0.05, "events": 0.5,
@@ -57,6 +57,7 @@ _VALUES_OF_TABLES = {
     "object_tags": {"position": "i / 3 + 1", "key": "'key' || i % 3", "value": "'value' || i % 1000"},
     "object_topics": {"position": "i + 1", "topic": "'/topic' || i % 100"},
     "object_prefixes": {"prefix": "'prefix' || i % 1000", "kind": "1 + i % 3", "position": "i / 5 + 1"},
+    "object_trigrams": {"trigram": "'t' || i % 100", "segment": "i / 100"},
     "object_facets": {
         "kind": "CASE WHEN i < 50 THEN 1 ELSE 2 + i % 5 END",
         "key": "'key' || i % 3",

@@ -128,6 +128,7 @@ package enum ObjectSchema {
         ObjectOperationSchema.undoMigration,
         StoredFileSchema.migration,
         StoredFilters.migration,
+        NameIndexSchema.migration,
     ]
 }
 

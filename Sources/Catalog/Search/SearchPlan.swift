@@ -117,10 +117,15 @@ struct SearchPlan {
         case .device(.text(let id)): .stream(index("objects", ["device_id = $1"], id), isScoped: true)
         case .site(let id): .stream(index("objects", ["site_id = $1"], id), isScoped: true)
         case .device(.prefix(let prefix)): try prefixes([.label], SearchPrefix.stored(forPrefix: prefix))
+        case .name(.part(let part)), .name(.suffix(let part)): try names(with: NameKey.keys(ofPart: part))
         case .name(let pattern):
             try SearchPrefix.stored(for: pattern).map { try prefixes([.name], $0) } ?? .everything
-        case .word(let text), .begins(let text):
-            try prefixes([.name, .label], SearchPrefix.stored(forPrefix: text))
+        case .word(let word):
+            union([
+                try names(with: NameKey.keys(ofWord: word)),
+                try prefixes([.label], SearchPrefix.stored(forPrefix: word)),
+            ])
+        case .begins(let text): try prefixes([.name, .label], SearchPrefix.stored(forPrefix: text))
         case .contentType(let pattern):
             try SearchPrefix.stored(forContentType: pattern).map { try prefixes([.contentType], $0) } ?? .everything
         case .created(let interval): .within(try positions(createdIn: interval))
@@ -147,6 +152,22 @@ struct SearchPlan {
         }
         if includesTrash { streams.append(try trash()) }
         return .stream(streams.count == 1 ? streams[0] : UnionStream(streams), isScoped: true)
+    }
+
+    /// Returns the objects whose names have all keys, and those whose names are not in the index.
+    private func names(with keys: Set<NameKey>) throws -> Candidates {
+        let range = try NameIndexRecords(connection).range()
+        guard !keys.isEmpty, !range.isEmpty else { return .everything }
+        let organizations = try scope.map { [$0] } ?? SearchRecords(connection).organizations()
+        let segments = organizations.map {
+            SegmentStream(keys, organizationID: $0, range: range, connection: connection, budget: budget)
+        }
+        let newer = objects(within: PositionBounds(lowest: range.upperBound, highest: PositionBounds.all.highest))
+        var streams: [any PositionStream] = [newer, segments.count == 1 ? segments[0] : UnionStream(segments)]
+        if range.lowerBound > 0 {
+            streams.append(objects(within: PositionBounds(lowest: .min, highest: range.lowerBound - 1)))
+        }
+        return .stream(RangesStream(streams), isScoped: true)
     }
 
     private func trash() throws -> any PositionStream {

@@ -8,8 +8,8 @@ struct ListObjects: ClientCommand {
     static let discussion = [
         """
         FILTER has terms such as weather=rain, name:*camera*, name:*.mcap, size>1MiB, age<7d or device=261121-000001. A \
-        plain word is the beginning of a name, of a device's id or of a tag's value. Terms are combined with AND; OR, NOT and \
-        parentheses are available.
+        plain word is a part of a name, or the beginning of a device's id or of a tag's value; begins:WORD finds only \
+        beginnings. Terms are combined with AND; OR, NOT and parentheses are available.
         """
     ]
     static let listener = CommandListener.gateway
@@ -57,7 +57,7 @@ struct ObjectFind: ClientCommand {
     static let name = "find"
     static let summary = "List objects by a part of their name, by tags, size or age, as ls does"
     static let discussion = ListObjects.discussion
-    static let examples = ["object find 'name:*camera*'", "object find 'name:run07* size>1MiB'"]
+    static let examples = ["object find camera", "object find 'name:run07* size>1MiB'"]
     static let listener = ListObjects.listener
 
     static var parameters: [Parameter<Self>] {

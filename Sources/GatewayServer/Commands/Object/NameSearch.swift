@@ -7,9 +7,9 @@ struct NameSearch {
     private let isQuoted: Bool
     private let value: Substring
 
-    /// Returns the end of a message that nothing was found: a word finds the beginning of a name only, `name:WORD` the whole name,
+    /// Returns the end of a message that nothing was found: `WORD*` finds the beginning of a name only, `name:WORD` the whole name,
     /// `path:FOLDER` no file in the folder, and a `*` between other characters is a character like them. Empty for other filters, and
-    /// if the name was searched everywhere.
+    /// if the name was searched everywhere, as by a word.
     static func advice(for filter: String) -> String {
         guard let search = NameSearch(filter) else { return "" }
         return "; \(search.advice)"
@@ -29,7 +29,8 @@ struct NameSearch {
         let isEverywhere = value.hasPrefix("*") && value.hasSuffix("*") && filter.hasPrefix("name:")
         let isFolder = value.hasPrefix("*") || value.hasSuffix("*")
         guard value.utf8.allSatisfy({ Self.isPlain($0, isQuoted: isQuoted, isPath: field == "path") }),
-            value.contains(where: { $0 != "*" }), field == "path" ? !isFolder : !isEverywhere
+            value.contains(where: { $0 != "*" }), field == "path" ? !isFolder : !isEverywhere,
+            field != nil || value.contains("*")
         else { return nil }
         (self.field, self.isQuoted, self.value) = (field, isQuoted, value)
     }
