@@ -64,14 +64,15 @@ package struct Catalog: Sendable {
             database: database, store: store, signal: changes.newRecordings, log: environment.log)
         searchUpgrade = SearchUpgrade(database: database, log: environment.log)
         nameIndexer = NameIndexer(database: database, log: environment.log)
+        let names = DisplayNameSearch(devices: devices)
         archives = ObjectArchiveService(
             archives: ObjectArchives(
-                database: database, store: store, clock: clock, configuration: configuration,
+                database: database, store: store, clock: clock, names: names, configuration: configuration,
                 limits: environment.limits),
             clock: clock)
         service = ObjectService(
             listing: ObjectListing(
-                database: database, tokens: tokens, clock: clock, configuration: configuration),
+                database: database, tokens: tokens, clock: clock, names: names, configuration: configuration),
             downloads: Downloads(
                 database: database, store: store, endpoint: endpoint, clock: clock,
                 configuration: configuration))

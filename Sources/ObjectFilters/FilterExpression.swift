@@ -16,6 +16,18 @@ package indirect enum FilterExpression<Term: Sendable & Hashable>: Sendable, Has
         }
     }
 
+    /// Returns the same expression with another expression for each term.
+    func replacing(
+        _ transform: (Term) throws -> FilterExpression
+    ) rethrows -> FilterExpression {
+        switch self {
+        case .term(let term): try transform(term)
+        case .not(let child): .not(try child.replacing(transform))
+        case .all(let children): .all(try children.map { try $0.replacing(transform) })
+        case .any(let children): .any(try children.map { try $0.replacing(transform) })
+        }
+    }
+
     /// Returns the same expression with other terms.
     func map<Other>(_ transform: (Term) -> Other) -> FilterExpression<Other> {
         switch self {

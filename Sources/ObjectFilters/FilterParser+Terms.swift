@@ -5,14 +5,14 @@ extension FilterParser {
         let start = scanner.position
         if scanner.byte == UInt8(ascii: "\"") {
             let text = try scanner.quoted()
+            skipSpacesBeforeOperator()
             if scanner.isAtOperator { return .steady(.tag(key: try key(text, at: start), value: try tagValue())) }
             return try word(text, at: start)
         }
         if let key = try rawTag() { return .steady(.tag(key: key, value: try tagValue())) }
         let name = scanner.word()
-        guard !name.isEmpty else {
-            throw scanner.failure(scanner.isAtOperator ? "a term; \(Self.spacing)" : "a term")
-        }
+        guard !name.isEmpty else { throw scanner.failure("a term") }
+        skipSpacesBeforeOperator()
         if name == Self.begins, scanner.skip(":") { return .steady(.begins(try beginning())) }
         guard let field = FilterField(rawValue: name) else {
             if scanner.byte == UInt8(ascii: "=") { return .steady(.tag(key: name, value: try tagValue())) }
@@ -22,7 +22,6 @@ extension FilterParser {
             return try word(name, at: start)
         }
         guard scanner.isAtOperator else {
-            if isOperatorNext { throw scanner.failure("an operator; \(Self.spacing)") }
             throw scanner.failure("an operator after \"\(name)\" (to search for the word, write it in quotes)")
         }
         return try term(of: field)
@@ -84,6 +83,7 @@ extension FilterParser {
         guard scanner.skip(".") else { throw scanner.failure("a dot and the key of a tag") }
         let start = scanner.position
         let key = scanner.byte == UInt8(ascii: "\"") ? try scanner.quoted() : scanner.tagKey()
+        skipSpacesBeforeOperator()
         if scanner.byte == UInt8(ascii: " ") || scanner.byte == UInt8(ascii: "\"") {
             throw scanner.failure("an operator (a key with a space or a quote is written in quotes)")
         }
@@ -100,17 +100,23 @@ extension FilterParser {
         return try value().text
     }
 
-    /// Makes the term of a word, or of the beginning of a text with a `*` after it.
+    /// Makes the term of a word, of the beginning of a text with a `*` after it, or of a name with other `*`.
     private mutating func word(_ text: String, at start: Int) throws(FilterError) -> ObjectFilter.Term {
-        let hasStar = scanner.skip("*") || text.last == "*"
-        let word = text.last == "*" ? String(text.dropLast()) : text
-        guard !word.isEmpty else { throw scanner.failure("a word", at: start) }
-        words.append(Word(position: start, text: word, isBeginning: hasStar))
-        return .steady(hasStar ? .begins(word.lowercasedByScalar) : .word(word.lowercasedByScalar))
+        let text = scanner.skip("*") ? text + "*" : text
+        guard let pattern = ObjectFilter.Pattern(text)?.lowercased, pattern != .text("") else {
+            throw scanner.failure("a word", at: start)
+        }
+        words.append(Word(position: start, text: text, hasStar: text.contains("*")))
+        switch pattern {
+        case .text(let word): return .steady(.word(word))
+        case .prefix(let beginning): return .steady(.begins(beginning))
+        case .suffix, .part, .pieces: return .steady(.name(pattern))
+        }
     }
 
     /// Reads the value of `begins:`. A `*` after it changes nothing.
     private mutating func beginning() throws(FilterError) -> String {
+        scanner.skipSpaces()
         let (text, at) = try value(allowsStar: true)
         _ = scanner.skip("*")
         let word = text.last == "*" ? String(text.dropLast()) : text
@@ -119,6 +125,12 @@ extension FilterParser {
     }
 
     private mutating func comparison() throws(FilterError) -> ObjectFilter.Comparison {
+        let comparison = try comparisonOperator()
+        scanner.skipSpaces()
+        return comparison
+    }
+
+    private mutating func comparisonOperator() throws(FilterError) -> ObjectFilter.Comparison {
         if scanner.skip(":") || scanner.skip("=") { return .equal }
         if scanner.skip("<") { return scanner.skip("=") ? .lessOrEqual : .less }
         if scanner.skip(">") { return scanner.skip("=") ? .greaterOrEqual : .greater }
@@ -132,24 +144,18 @@ extension FilterParser {
         }
     }
 
-    /// Reads a value; after `:`, a `*` at its beginning or its end matches any characters.
+    /// Reads a value; after `:`, each `*` matches any characters.
     private mutating func pattern() throws(FilterError) -> ObjectFilter.Pattern {
         let isPattern = scanner.byte == UInt8(ascii: ":")
         try equality()
         let isQuoted = scanner.byte == UInt8(ascii: "\"")
         let (text, at) = try value(allowsStar: isPattern)
-        let (hasStart, hasEnd) = (text.first != "*", text.last != "*")
-        guard isPattern, !(hasStart && hasEnd) else { return .text(text) }
-        let part = String(text.dropFirst(hasStart ? 0 : 1).dropLast(hasEnd ? 0 : 1))
-        let place = isQuoted ? at + 1 : at
-        guard !part.isEmpty else {
+        guard isPattern else { return .text(text) }
+        guard let pattern = ObjectFilter.Pattern(text) else {
             throw scanner.failure(
-                "characters beside \"*\" (a term that matches everything can be left out)", at: place)
+                "characters beside \"*\" (a term that matches everything can be left out)", at: isQuoted ? at + 1 : at)
         }
-        guard !part.contains("*") else {
-            throw scanner.failure("characters with \"*\" only before or after them", at: place)
-        }
-        return hasStart ? .prefix(part) : hasEnd ? .suffix(part) : .part(part)
+        return pattern
     }
 
     private mutating func value<T>(_ expected: String, _ read: (String) -> T?) throws(FilterError) -> T {
@@ -173,19 +179,16 @@ extension FilterParser {
             throw scanner.failure("a space (a value with a quote is written in quotes)")
         }
         guard scanner.position > start else {
-            throw scanner.failure(scanner.byte == UInt8(ascii: " ") ? "a value; \(Self.spacing)" : "a value")
+            throw scanner.failure("a value")
         }
         return (value, start)
     }
 
-    /// The rule that people break who write `weather = rain`.
-    private static let spacing = "write terms without spaces around the operator, as weather=rain"
-
-    /// Whether an operator follows after spaces.
-    private var isOperatorNext: Bool {
+    /// Skips spaces if an operator follows them, as in `weather = rain`.
+    private mutating func skipSpacesBeforeOperator() {
         var ahead = scanner
         ahead.skipSpaces()
-        return ahead.isAtOperator
+        if ahead.isAtOperator { scanner = ahead }
     }
 }
 

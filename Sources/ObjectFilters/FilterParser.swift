@@ -21,12 +21,12 @@ package struct FilterParser {
     /// The longest filter of an operation or a rule: one for lists, each of whose words became a term `begins:WORD`.
     private static let maximumBytesForChange = maximumBytes + maximumTerms * (begins.utf8.count + 1)
 
-    /// A word, or the beginning of a text with a `*` after it.
+    /// A word, which may have stars.
     struct Word {
         /// The offset in bytes of UTF-8.
         let position: Int
         let text: String
-        let isBeginning: Bool
+        let hasStar: Bool
     }
 
     var scanner: FilterScanner
@@ -48,7 +48,7 @@ package struct FilterParser {
     package static func parseForChange(_ text: String) throws(FilterError) -> ObjectFilter {
         var parser = FilterParser(text, limit: maximumBytesForChange)
         let filter = ObjectFilter(try parser.filter())
-        if let word = parser.words.first(where: { !$0.isBeginning }) { throw word.refusal }
+        if let word = parser.words.first(where: { !$0.hasStar }) { throw word.refusal }
         return filter
     }
 

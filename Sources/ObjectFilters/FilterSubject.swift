@@ -77,6 +77,8 @@ extension ResolvedFilter {
         case .contentType(let pattern): pattern.matches(object.contentType)
         case .path(let pattern): pattern.matches(object.path)
         case .trashed(let isTrashed): object.isTrashed == isTrashed
+        case .devices(let ids): object.deviceID.map(ids.contains) ?? false
+        case .sites(let ids): ids.contains(object.siteID)
         case .word(let word):
             if let name = object.name, NameParts.name(name, has: word) {
                 true

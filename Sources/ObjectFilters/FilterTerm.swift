@@ -29,6 +29,9 @@ extension ResolvedFilter {
         /// A text in lower case with which the name, the device or the value of a tag begins.
         case begins(String)
         case trashed(Bool)
+        /// One of some devices, by their ids, or of some sites: those whose display name has a word.
+        case devices(Set<String>)
+        case sites(Set<Int64>)
     }
 }
 
@@ -40,31 +43,62 @@ extension ObjectFilter {
         case age(Interval)
     }
 
-    /// A text that has to be equal, or the beginning, the end or any part of one.
+    /// A text that has to be equal, or the beginning, the end, any part or several parts of one.
     package enum Pattern: Sendable, Hashable {
         case text(String)
         case prefix(String)
         case suffix(String)
         case part(String)
+        /// The texts before, between and after two or more stars, or a star between characters. The first and the last may be empty.
+        case pieces([String])
+
+        /// Makes the pattern of a text in which each `*` matches any characters; `nil` = there are no others.
+        init?(_ text: String) {
+            guard text.contains("*") else {
+                self = .text(text)
+                return
+            }
+            let (hasStart, hasEnd) = (text.first != "*", text.last != "*")
+            let pieces = text.split(separator: "*").map(String.init)
+            switch (pieces.count, hasStart, hasEnd) {
+            case (0, _, _): return nil
+            case (1, true, _): self = .prefix(pieces[0])
+            case (1, false, true): self = .suffix(pieces[0])
+            case (1, false, false): self = .part(pieces[0])
+            default: self = .pieces((hasStart ? [] : [""]) + pieces + (hasEnd ? [] : [""]))
+            }
+        }
 
         package func matches(_ text: String) -> Bool {
             switch self {
             case .text(let expected): text.isExactly(expected)
             case .prefix(let prefix): text.utf8.starts(with: prefix.utf8)
             case .suffix(let suffix): text.utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
-            case .part(let part): Self.contains(text.utf8, part.utf8)
+            case .part(let part): Self.rest(after: part.utf8, in: text.utf8[...]) != nil
+            case .pieces(let pieces): Self.has(pieces, text.utf8[...])
             }
         }
 
-        private static func contains(_ text: String.UTF8View, _ part: String.UTF8View) -> Bool {
-            guard let first = part.first else { return true }
-            var rest = text[...]
+        private static func has(_ pieces: [String], _ text: Substring.UTF8View) -> Bool {
+            guard let first = pieces.first, let last = pieces.last, text.starts(with: first.utf8) else { return false }
+            var rest = text.dropFirst(first.utf8.count)
+            for piece in pieces.dropFirst().dropLast() {
+                guard let next = Self.rest(after: piece.utf8, in: rest) else { return false }
+                rest = next
+            }
+            return rest.suffix(last.utf8.count).elementsEqual(last.utf8)
+        }
+
+        /// Returns the text after the first occurrence of a part; `nil` = it has none.
+        private static func rest(after part: String.UTF8View, in text: Substring.UTF8View) -> Substring.UTF8View? {
+            guard let first = part.first else { return text }
+            var rest = text
             while rest.count >= part.count, let start = rest.firstIndex(of: first) {
                 rest = rest[start...]
-                if rest.starts(with: part) { return true }
+                if rest.starts(with: part) { return rest.dropFirst(part.count) }
                 rest.removeFirst()
             }
-            return false
+            return nil
         }
 
         /// The pattern with its characters in lower case.
@@ -74,6 +108,7 @@ extension ObjectFilter {
             case .prefix(let prefix): .prefix(prefix.lowercasedByScalar)
             case .suffix(let suffix): .suffix(suffix.lowercasedByScalar)
             case .part(let part): .part(part.lowercasedByScalar)
+            case .pieces(let pieces): .pieces(pieces.map(\.lowercasedByScalar))
             }
         }
     }

@@ -36,6 +36,28 @@ package struct ResolvedFilter: Sendable, Hashable {
         }
     }
 
+    /// Whether the filter has words, which find display names, too.
+    package var hasWords: Bool {
+        contains { if case .word = $0 { true } else { false } }
+    }
+
+    /// The same filter, whose words also find the objects of devices and sites.
+    ///
+    /// - Parameter find: returns the devices and sites whose display name has a word, which is in lower case.
+    package func findingDisplayNames(
+        _ find: (String) -> (devices: Set<String>, sites: Set<Int64>)
+    ) -> ResolvedFilter {
+        ResolvedFilter(
+            root.replacing { term in
+                guard case .word(let word) = term else { return .term(term) }
+                let (devices, sites) = find(word)
+                var terms = [Expression.term(term)]
+                if !devices.isEmpty { terms.append(.term(.devices(devices))) }
+                if !sites.isEmpty { terms.append(.term(.sites(sites))) }
+                return terms.count == 1 ? terms[0] : .any(terms)
+            })
+    }
+
     /// Whether the terms may compare an object's tags or topics, which are in rows of their own. Names count because those of
     /// some objects are made of tags.
     package var readsTags: Bool {

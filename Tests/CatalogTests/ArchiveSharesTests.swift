@@ -2,6 +2,7 @@ import Accounts
 import Basics
 import Database
 import GatewayFormats
+import GatewayTesting
 import Proto
 import RPC
 import TestSupport
@@ -17,8 +18,8 @@ import Testing
     init() throws {
         scene = try CatalogScene()
         archives = ObjectArchives(
-            database: scene.database, store: scene.store, clock: scene.clock, configuration: CatalogConfiguration(),
-            limits: limits)
+            database: scene.database, store: scene.store, clock: scene.clock,
+            names: DisplayNameSearch(devices: OneDevice()), configuration: CatalogConfiguration(), limits: limits)
         for organization in [Int64(1), 2] { try scene.add(bytes: [1, 2, 3], organization: organization) }
         // Archives have objects with a checksum only.
         _ = try scene.database.writeBlocking { try $0.execute("UPDATE objects SET crc64 = 1") }

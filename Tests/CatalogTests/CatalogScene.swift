@@ -58,7 +58,8 @@ final class CatalogScene: Sendable {
         configuration.pageVisits = visits
         service = ObjectService(
             listing: ObjectListing(
-                database: database, tokens: PageTokens(keyring: keyring), clock: clock, configuration: configuration),
+                database: database, tokens: PageTokens(keyring: keyring), clock: clock,
+                names: DisplayNameSearch(devices: OneDevice()), configuration: configuration),
             downloads: Downloads(
                 database: database, store: store, endpoint: try StoreEndpoint("http://127.0.0.1:50080"), clock: clock,
                 configuration: configuration))

@@ -2,6 +2,7 @@ import Accounts
 import Basics
 import Database
 import GatewayAPI
+import GatewayTesting
 import ObjectFilters
 import Proto
 import RPC
@@ -65,6 +66,28 @@ import Testing
         #expect(try await scene.sizes("created=2026-01-02 run-1", as: system) == [46, 41, 36, 31, 26])
         #expect(try await scene.sizes("rain", as: scene.user(2)) == [42, 21])
         #expect(try await scene.sizes("weather=Rain", as: scene.user(2)) == [42, 21])
+    }
+
+    /// The device is "Picker 041", and site 7 is "Brémen West".
+    @Test(arguments: [
+        ("picker", [3, 2]), ("\"Picker 041\"", [3, 2]), ("41", []), ("041", [3, 2]), ("BRÉMEN", [4, 3]),
+        ("west picker", [3]),
+        ("wes OR picker", [4, 3, 2]), ("NOT picker", [5, 4, 1]), ("begins:picker", []), ("device:*icker*", []),
+        ("picker size>2", [3]), ("rém", [4, 3]), ("re", []), ("w", [4, 3]),
+    ])
+    func wordsFindDisplayNames(_ filter: String, _ expected: [Int64]) async throws {
+        let scene = try CatalogScene()
+        try scene.add(size: 1, device: "d", tags: ["k": "v"])
+        try scene.add(size: 2, device: OneDevice.id)
+        try scene.add(size: 3, site: 7, device: OneDevice.id)
+        try scene.add(size: 4, site: 7)
+        try scene.add(size: 5)
+        try scene.add(size: 6, organization: 2)
+        #expect(try await scene.walk(filter, size: 1) == expected)
+        #expect(try await scene.facets(filter).count == expected.count)
+        #expect(try await scene.sorted(filter, "size desc", size: 10).map(\.sizeBytes) == expected)
+        let system = scene.user(1, isSystem: true)
+        #expect(try await scene.sizes(filter, as: system).filter { $0 < 6 } == expected)
     }
 
     /// The keys of the order, without objects that the filter excludes.

@@ -14,6 +14,11 @@ package struct OneDevice: DeviceDirectory {
             place: DeviceKeys.Place(deviceID: id, suiteID: 1, siteID: 1, organizationID: 1), isDisabled: false)
     }
 
+    package func displayNames(organizationID: Int64, in connection: ReadConnection) throws -> DisplayNames {
+        guard organizationID == 1 else { return DisplayNames(devices: [], sites: []) }
+        return DisplayNames(devices: [(id: Self.id, name: "Picker 041")], sites: [(id: 7, name: "Brémen West")])
+    }
+
     package func retired(among ids: [String], in connection: ReadConnection) throws -> Set<String> { [] }
 
     package func noteKey(of id: String, at now: UnixTime, in connection: Connection) throws {}

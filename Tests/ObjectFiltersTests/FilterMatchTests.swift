@@ -23,7 +23,8 @@ import Testing
         "name=Run07.mcap", "name:*07*", "name:*run07.mcap*", "name:*.MCAP", "device:*00000A", "content_type:*/mp4",
         "content_type:video/*", "content_type=video/mp4", "trashed=false", "weather=\"Heavy rain\"", "empty=\"\"",
         "run07", "heavy", "HEAVY*", "261121-00000a", "begins:RUN07", "begins:heavy", "begins:261121-00000a*",
-        "un07", "07.mc", "MCAP", "07", "m", ".", "mc", ".m", "r",
+        "un07", "07.mc", "MCAP", "07", "m", ".", "mc", ".m", "r", "*.mcap", "r*7.m*p", "*un*ap", "name:r*n*7*",
+        "run07*.mcap", "*7*.*",
         "rain OR heavy", "NOT rain", "NOT (rain OR site=3)",
         "heavy (site=3 OR size>1)",
     ])
@@ -38,7 +39,8 @@ import Testing
         "name:*run07.mcapp*", "device:*00000a", "content_type:Video/*",
         "content_type=video", "trashed=true", "weather=rain", "weather=\"heavy rain\"", "raw_tags.no=x", "rain",
         "mcapp",
-        "un", "ca", "n0", "u", "7", "mcap*", "begins:un07", "begins:rain",
+        "un", "ca", "n0", "u", "7", "mcap*", "r*x*p", "*.bag", "run07*07.mcap", "*ru*un*", "un*.mcap", "*run",
+        "begins:un07", "begins:rain",
         "video", "NOT status:verified",
     ])
     func doesNotMatchTheObject(_ filter: String) throws {

@@ -129,11 +129,25 @@ package protocol DeviceDirectory: Sendable {
     /// Returns `nil` if the organization has no such device.
     func device(_ id: String, organizationID: Int64, in connection: ReadConnection) throws -> DirectoryDevice?
 
+    /// Returns the display names of an organization's devices and sites.
+    func displayNames(organizationID: Int64, in connection: ReadConnection) throws -> DisplayNames
+
     /// Returns those of the devices that are retired.
     func retired(among ids: [String], in connection: ReadConnection) throws -> Set<String>
 
     /// Records that the device has received a key and is therefore initialized.
     func noteKey(of id: String, at now: UnixTime, in connection: Connection) throws
+}
+
+/// The display names of devices and sites, by their ids.
+package struct DisplayNames: Sendable {
+    package var devices: [(id: String, name: String)]
+    package var sites: [(id: Int64, name: String)]
+
+    package init(devices: [(id: String, name: String)], sites: [(id: Int64, name: String)]) {
+        self.devices = devices
+        self.sites = sites
+    }
 }
 
 /// The uploads of devices, implemented by the module of uploads, for the device registry.

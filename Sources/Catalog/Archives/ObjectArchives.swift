@@ -18,18 +18,20 @@ final class ObjectArchives: Sendable {
     private let database: Database
     private let store: ObjectStore
     private let clock: any WallClock
+    private let names: DisplayNameSearch
     private let configuration: CatalogConfiguration
     private let limits: LimitCounts
     /// The places for archives that are being sent, shared by organizations and their users.
     private let places: SharedSlots<Int64>
 
     init(
-        database: Database, store: ObjectStore, clock: any WallClock, configuration: CatalogConfiguration,
-        limits: LimitCounts = LimitCounts()
+        database: Database, store: ObjectStore, clock: any WallClock, names: DisplayNameSearch,
+        configuration: CatalogConfiguration, limits: LimitCounts = LimitCounts()
     ) {
         self.database = database
         self.store = store
         self.clock = clock
+        self.names = names
         self.configuration = configuration
         self.limits = limits
         places = SharedSlots(limit: configuration.archives)
@@ -130,9 +132,9 @@ final class ObjectArchives: Sendable {
                 scope: user.objectScope, filter: filter, after: after,
                 limit: PageLimit(rows: Self.rows, bytes: .max), visits: Self.rows)
             // Separate reads, so that none of them delays the database's checkpoints for long.
-            (selected, after) = try await database.readInBackground { [selected] connection in
+            (selected, after) = try await database.readInBackground { [selected, names] connection in
                 var selected = selected
-                let page = try ObjectRecords(connection).page(query)
+                let page = try ObjectRecords(connection).page(query.resolved(by: names, in: connection))
                 try selected.add(page.rows.rows.map(\.object), in: connection)
                 return (selected, page.next)
             }

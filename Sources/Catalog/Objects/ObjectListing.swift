@@ -15,6 +15,7 @@ struct ObjectListing: Sendable {
     let database: Database
     let tokens: PageTokens
     let clock: any WallClock
+    let names: DisplayNameSearch
     let configuration: CatalogConfiguration
 
     /// - Returns: the objects with their tags, and the token of the next page, which is empty on the last page.
@@ -32,7 +33,8 @@ struct ObjectListing: Sendable {
         let page =
             if let order {
                 try await database.readInBackground { connection in
-                    try Self.sortedPage(query, order, after: cursor?.place, in: connection)
+                    let query = try query.resolved(by: names, in: connection)
+                    return try Self.sortedPage(query, order, after: cursor?.place, in: connection)
                 }
             } else {
                 try await newestFirst(query)
@@ -50,7 +52,7 @@ struct ObjectListing: Sendable {
     /// Reads a short page on the loop, and the rest of a longer one in the background.
     private func newestFirst(_ query: PageQuery) async throws -> ListedPage {
         guard let first = query.onLoop else {
-            return try await database.readInBackground { try Self.page(query, in: $0) }
+            return try await database.readInBackground { try Self.page(query.resolved(by: names, in: $0), in: $0) }
         }
         var page = try await database.read { try Self.page(first, in: $0) }
         guard let rest = query.rest(after: page.objects, next: page.next?.position) else { return page }

@@ -8,12 +8,19 @@ struct PageQuery: Sendable {
 
     /// The organization whose objects are listed; `nil` = all.
     let scope: Int64?
-    let filter: ResolvedFilter
+    var filter: ResolvedFilter
     /// The position below which the page begins; `nil` = at the newest object.
     var after: Int64?
     var limit: PageLimit
     /// The number of rows that may be read; the page is short if that is not enough.
     var visits: Int
+
+    /// Returns the query whose words also find display names.
+    func resolved(by names: DisplayNameSearch, in connection: ReadConnection) throws -> PageQuery {
+        var query = self
+        query.filter = try names.resolve(filter, scope: scope, in: connection)
+        return query
+    }
 
     /// The query for the part of the page that is read on an event loop; `nil` if each row may need tags to be compared.
     var onLoop: PageQuery? {

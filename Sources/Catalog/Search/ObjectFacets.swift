@@ -42,7 +42,10 @@ struct ObjectFacets: Sendable {
             var result =
                 isUpgraded
                 ? try FacetRecords(connection).all(scope: scope)
-                : try Self.count(filter.hidingTrash, scope, in: connection)
+                : try Self.count(
+                    DisplayNameSearch(devices: devices).resolve(filter.hidingTrash, scope: scope, in: connection),
+                    scope,
+                    in: connection)
             try leaveRetiredOut(of: &result, in: connection)
             return result
         }

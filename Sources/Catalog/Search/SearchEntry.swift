@@ -106,6 +106,7 @@ enum SearchPrefix {
         switch pattern {
         case .text(let text): cut(text.lowercasedByScalar, to: lengths.last ?? 0)
         case .prefix(let prefix): stored(forPrefix: prefix)
+        case .pieces(let pieces): pieces.first.flatMap { $0.isEmpty ? nil : stored(forPrefix: $0) }
         case .suffix, .part: nil
         }
     }
@@ -122,6 +123,7 @@ enum SearchPrefix {
         switch pattern {
         case .text(let text): text
         case .prefix(let prefix): range(of: prefix)
+        case .pieces(let pieces): pieces.first.flatMap(range)
         case .suffix, .part: nil
         }
     }

@@ -16,6 +16,8 @@ struct SearchPlan {
         static var nothing: Candidates { .within(.none) }
     }
 
+    /// The largest number of values of a column, each of which has a stream.
+    private static let mostStreams = 64
     /// The end of the year 9999, in microseconds.
     private static let lastTime: Int64 = 253_402_300_800_000_000
 
@@ -116,10 +118,11 @@ struct SearchPlan {
             .stream(index("object_tags", ["key = $1", "value = $2"], key, value), isScoped: false)
         case .device(.text(let id)): .stream(index("objects", ["device_id = $1"], id), isScoped: true)
         case .site(let id): .stream(index("objects", ["site_id = $1"], id), isScoped: true)
-        case .device(.prefix(let prefix)): try prefixes([.label], SearchPrefix.stored(forPrefix: prefix))
-        case .name(.part(let part)), .name(.suffix(let part)): try names(with: NameKey.keys(ofPart: part))
-        case .name(let pattern):
-            try SearchPrefix.stored(for: pattern).map { try prefixes([.name], $0) } ?? .everything
+        case .device(let pattern):
+            try SearchPrefix.stored(for: pattern).map { try prefixes([.label], $0) } ?? .everything
+        case .devices(let ids): one(of: ids.sorted(), "device_id")
+        case .sites(let ids): one(of: ids.sorted(), "site_id")
+        case .name(let pattern): try names(pattern)
         case .word(let word):
             union([
                 try names(with: NameKey.keys(ofWord: word)),
@@ -133,7 +136,7 @@ struct SearchPlan {
         // All objects with topics, each of which is compared.
         case .topic: .stream(index("object_topics", []), isScoped: false)
         case .trashed(true): .stream(try trash(), isScoped: true)
-        case .isVerified, .device, .path, .size, .recordedFrom, .recordedTo, .trashed(false): .everything
+        case .isVerified, .path, .size, .recordedFrom, .recordedTo, .trashed(false): .everything
         }
     }
 
@@ -151,6 +154,24 @@ struct SearchPlan {
             streams.append(objects(within: PositionBounds(lowest: 0, highest: upgraded - 1)))
         }
         if includesTrash { streams.append(try trash()) }
+        return .stream(streams.count == 1 ? streams[0] : UnionStream(streams), isScoped: true)
+    }
+
+    private func names(_ pattern: ObjectFilter.Pattern) throws -> Candidates {
+        switch pattern {
+        case .text, .prefix: break
+        case .part(let part), .suffix(let part): return try names(with: NameKey.keys(ofPart: part))
+        case .pieces(let pieces):
+            let keys = NameKey.keys(ofParts: pieces)
+            if !keys.isEmpty { return try names(with: keys) }
+        }
+        return try SearchPrefix.stored(for: pattern).map { try prefixes([.name], $0) } ?? .everything
+    }
+
+    /// Returns the objects that have one of some values in a column, unless these are too many to look for each.
+    private func one(of values: [any Bindable], _ column: String) -> Candidates {
+        guard values.count <= Self.mostStreams else { return .everything }
+        let streams = values.map { index("objects", ["\(column) = $1"], $0) }
         return .stream(streams.count == 1 ? streams[0] : UnionStream(streams), isScoped: true)
     }
 

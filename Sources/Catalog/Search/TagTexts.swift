@@ -55,7 +55,7 @@ struct FilterTexts: Sendable, Hashable {
         hasID = filter.contains { if case .objectID = $0 { true } else { false } }
         hasDevice = filter.contains { term in
             switch term {
-            case .device, .word, .begins, .name: true
+            case .device, .devices, .word, .begins, .name: true
             default: false
             }
         }

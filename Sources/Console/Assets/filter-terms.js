@@ -1,11 +1,14 @@
 /** Terms of a filter of ListObjects, for the controls that add and remove them. */
 
+/** A key or a word, and the operator and the value, which spaces may surround. */
+const termPattern = /((?:"(?:\\.|[^"\\])*"|[^\s":=<>])+)(?:\s*([:=<>]=?)\s*((?:"(?:\\.|[^"\\])*"|[^\s"])+))?/g
+
 /**
  * Splits a filter into the terms that it combines with AND: `a=1 b="x y"` → `['a=1', 'b="x y"']`. Returns `null` for a
  * filter with OR, NOT or parentheses, whose terms cannot be removed one by one.
  */
 export function splitTerms(filter) {
-  const terms = filter.match(/(?:"(?:\\.|[^"\\])*"|[^\s"])+/g) ?? []
+  const terms = [...filter.matchAll(termPattern)].map(([, key, operator = '', value = '']) => key + operator + value)
   if (terms.some((term) => ['OR', 'NOT'].includes(term) || /^\(|\)$/.test(term))) return null
   return terms.filter((term) => term !== 'AND')
 }

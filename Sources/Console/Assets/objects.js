@@ -94,7 +94,7 @@ function searchForm(filter, order) {
     location.hash = objectsAddress(input.value.trim(), order)
   })
   return [form, h('details', { class: 'hint', id: 'filter-hint' }, h('summary', {}, 'Filter syntax'),
-    h('p', {}, 'A word finds a part of a name, or the beginning of a device or a tag’s value. Terms are combined with AND; OR, NOT '
+    h('p', {}, 'A word finds a part of an object’s, a device’s or a site’s name, or the beginning of a tag’s value. Terms are combined with AND; OR, NOT '
       + 'and parentheses are available. Examples: ',
     ['KEY=VALUE', 'name:run07*', 'device=260427-000001', 'site=1', 'size>1MiB', 'created>=2026-01-31', 'age<7d']
       .flatMap((term, index) => [index > 0 && ', ', h('code', {}, term)])))]

@@ -81,6 +81,16 @@ struct DeviceRecordDirectory: DeviceDirectory {
         return DirectoryDevice(place: device.place, isDisabled: device.isDisabled)
     }
 
+    func displayNames(organizationID: Int64, in connection: ReadConnection) throws -> DisplayNames {
+        DisplayNames(
+            devices: try connection.query(
+                "SELECT id, display_name FROM devices WHERE organization_id = $1 AND display_name <> ''", organizationID
+            ) { (id: $0.text("id"), name: $0.text("display_name")) },
+            sites: try connection.query("SELECT id, name FROM sites WHERE organization_id = $1", organizationID) {
+                (id: $0.int64("id"), name: $0.text("name"))
+            })
+    }
+
     func retired(among ids: [String], in connection: ReadConnection) throws -> Set<String> {
         guard !ids.isEmpty else { return [] }
         let ids = ParameterList.padded(ids)

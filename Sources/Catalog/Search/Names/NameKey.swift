@@ -55,6 +55,11 @@ struct NameKey: Hashable {
             })
     }
 
+    /// Returns keys that all names with some parts in lower case have.
+    static func keys(ofParts parts: [String]) -> Set<NameKey> {
+        Set(parts.flatMap(keys(ofPart:)).prefix(mostOfSearch))
+    }
+
     /// Returns keys that all names have which a word in lower case finds.
     static func keys(ofWord word: String) -> Set<NameKey> {
         let scalars = Array(word.unicodeScalars.prefix(3))

@@ -7,9 +7,9 @@ struct ListObjects: ClientCommand {
     static let summary = "List objects, newest first"
     static let discussion = [
         """
-        FILTER has terms such as weather=rain, name:*camera*, name:*.mcap, size>1MiB, age<7d or device=261121-000001. A \
-        plain word is a part of a name, or the beginning of a device's id or of a tag's value; begins:WORD finds only \
-        beginnings. Terms are combined with AND; OR, NOT and parentheses are available.
+        FILTER has terms such as weather=rain, *.mcap, name:*camera*, size>1MiB, age<7d or device=261121-000001. A plain \
+        word is a part of the name of an object, a device or a site, or the beginning of a device's id or of a tag's value; \
+        begins:WORD finds only beginnings. Terms are combined with AND; OR, NOT and parentheses are available.
         """
     ]
     static let listener = CommandListener.gateway

@@ -8,8 +8,8 @@ struct NameSearch {
     private let value: Substring
 
     /// Returns the end of a message that nothing was found: `WORD*` finds the beginning of a name only, `name:WORD` the whole name,
-    /// `path:FOLDER` no file in the folder, and a `*` between other characters is a character like them. Empty for other filters, and
-    /// if the name was searched everywhere, as by a word.
+    /// `path:FOLDER` no file in the folder, and after `name=` a `*` is a character like others. Empty for other filters, and if the
+    /// name was searched everywhere, as by a word.
     static func advice(for filter: String) -> String {
         guard let search = NameSearch(filter) else { return "" }
         return "; \(search.advice)"
@@ -26,11 +26,13 @@ struct NameSearch {
         let text = filter.dropFirst(field.map { $0.count + 1 } ?? 0)
         let isQuoted = text.count > 2 && text.first == "\"" && text.last == "\""
         let value = isQuoted ? text.dropFirst().dropLast() : text
-        let isEverywhere = value.hasPrefix("*") && value.hasSuffix("*") && filter.hasPrefix("name:")
+        let isEverywhere = value.hasPrefix("*") && value.hasSuffix("*") && !filter.hasPrefix("name=")
+        // With stars between other characters somebody knows what they do.
+        let hasPieces = value.split(separator: "*").count > 1 && !filter.hasPrefix("name=")
         let isFolder = value.hasPrefix("*") || value.hasSuffix("*")
         guard value.utf8.allSatisfy({ Self.isPlain($0, isQuoted: isQuoted, isPath: field == "path") }),
             value.contains(where: { $0 != "*" }), field == "path" ? !isFolder : !isEverywhere,
-            field != nil || value.contains("*")
+            field != nil || value.contains("*"), !hasPieces
         else { return nil }
         (self.field, self.isQuoted, self.value) = (field, isQuoted, value)
     }
@@ -45,7 +47,7 @@ struct NameSearch {
         let part = value.drop { $0 == "*" }.reversed().drop { $0 == "*" }.reversed()
         let text = String(part)
         guard !text.contains("*") else {
-            return "'*' is a wildcard only at the beginning and the end, as in 'name:*PART*'"
+            return "'*' is a wildcard only after ':', as in 'name:\(quoted(text))'"
         }
         guard field == "path" else { return "'name:\(quoted("*\(text)*"))' finds it anywhere in a name" }
         // A path begins with the name of a folder.
