@@ -16,6 +16,8 @@ struct MatchingRows {
     private let budget: SearchBudget?
     private let corrupted: String
     private let columns: String
+    /// Whether tags are compared as far as they are in one text in the object's row.
+    private let readsTagTexts: Bool
 
     /// - Parameters:
     ///   - includesCorrupted: whether corrupted objects, which lists omit, can match.
@@ -24,13 +26,14 @@ struct MatchingRows {
         _ filter: ResolvedFilter, scope: Int64?, in connection: ReadConnection, budget: SearchBudget? = nil,
         includesCorrupted: Bool = false, includesTagTexts: Bool = false
     ) {
-        columns = CatalogObject.columns + (includesTagTexts ? ", o.tag_texts" : "")
+        texts = FilterTexts(filter)
+        readsTagTexts = filter.readsTags && !texts.hasTopics
+        columns = CatalogObject.columns + (includesTagTexts || readsTagTexts ? ", o.tag_texts" : "")
         corrupted = includesCorrupted ? "" : "AND (o.bad_at IS NULL OR o.trashed_at IS NOT NULL)"
         self.connection = connection
         self.filter = filter
         self.scope = scope
         self.budget = budget
-        texts = FilterTexts(filter)
     }
 
     /// - Parameter positions: in descending order.
@@ -61,7 +64,7 @@ struct MatchingRows {
         ) { row -> Candidate<Value>? in
             if let scope, row.int64("organization_id") != scope { return nil }
             let subject = FilterSubject(row, of: texts)
-            let result = filter.matches(subject, tags: nil)
+            let result = result(of: subject, row)
             guard result != false else { return nil }
             let match = ObjectSearch.Match(position: row.int64("position"), value: try decode(row))
             return Candidate(
@@ -76,6 +79,18 @@ struct MatchingRows {
             start = group.endIndex
         }
         return matches
+    }
+
+    /// Returns whether an object matches; `nil` if its tags have to be read for that.
+    private func result(of subject: FilterSubject, _ row: Row) -> Bool? {
+        if let result = filter.matches(subject, tags: nil) { return result }
+        guard readsTagTexts, let text = row.optionalText("tag_texts") else { return nil }
+        var tags: [String: String] = [:]
+        TagTexts.forEachTag(in: text) {
+            let (key, value) = TagTexts.tag($0)
+            tags[key] = value
+        }
+        return filter.matches(subject, tags: tags)
     }
 
     /// Returns the first candidates whose tags are in memory together.
