@@ -1,10 +1,11 @@
 """Durable small writes under many callers, and pages of a list of ten million objects.
 
-The catalogs are kept in $DATA_GATEWAY_BENCHMARK_CACHE (default: a temporary folder): the large one takes about a
-quarter of an hour to make, and about 25 GB.
+The catalogs are kept in $DATA_GATEWAY_BENCHMARK_CACHE (default: a temporary folder): the large one takes about an hour to
+make, and about 25 GB.
 """
 
 import os
+import random
 import shutil
 import sqlite3
 import statistics
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import closing
 from pathlib import Path
 
 from measuring import CLIENT_CORE, ROOT, SERVER_CORE, figure, resident_mebibytes
@@ -225,6 +227,62 @@ def searches(lists: "Lists") -> None:
         figure(f"metadata.facets.{name}", [load.run(1, 50)[1] for _ in range(ROUNDS)], "ms")
 
 
+#: Words that no name here has, although names have each three characters of some.
+UNKNOWN = ["zzz", "run-99999999", "0-0", "12345678_", "mcap.run", "_run", "9.mcap0", "07_00000000.", "5555_5555", "x1"]
+
+
+def parts(lists: "Lists", database: Path, objects: int) -> None:
+    """Measures the first page of 1,000 parts of names with this process as the client, and the size of their index."""
+    choose = random.Random(5)
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        positions = [choose.randrange(1, objects + 1) for _ in range(1000)]
+        names = [
+            connection.execute("SELECT name FROM objects WHERE position = ?", (each,)).fetchone()[0]
+            for each in positions
+        ]
+        (size,) = connection.execute("SELECT sum(pgsize) FROM dbstat WHERE name = 'object_trigrams'").fetchone()
+    figure("metadata.parts.bytes_per_object", [size / objects], "B")
+
+    def took(word: str) -> tuple[float, int]:
+        began = time.perf_counter()
+        reply = lists.user.objects("ListObjects", page_size=PAGE, filter=f'"{word}"')
+        return (time.perf_counter() - began) * 1000, len(reply.objects)
+
+    times = []
+    for name in names:
+        length = choose.choice([3, 4, 5, 6, 8, 12])
+        start = choose.randrange(len(name) - length + 1)
+        duration, found = took(name[start : start + length])
+        assert found, name
+        times.append(duration)
+    quantiles = statistics.quantiles(times, n=100)
+    figure("metadata.parts.first_page.median", [statistics.median(times)], "ms")
+    figure("metadata.parts.first_page.p99", [quantiles[98]], "ms")
+    figure("metadata.parts.unknown.longest", [max(took(word)[0] for word in UNKNOWN)], "ms")
+
+
+def index_names(binary: str, directory: Path) -> None:
+    """Lets a gateway write the index of the names, as after an upgrade."""
+    database = directory / "data" / "gateway.db"
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute(
+            """
+            INSERT OR REPLACE INTO object_trigram_range (id, first_position, end_position)
+            SELECT 1, max(position) + 1, max(position) + 1 FROM objects
+            """
+        )
+    ours = started(binary, directory)
+    try:
+        while True:
+            with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+                (first,) = connection.execute("SELECT first_position FROM object_trigram_range").fetchone()
+            if first == 0:
+                return
+            time.sleep(1)
+    finally:
+        ours.close()
+
+
 def catalog(binary: str, stubs, cache: Path, objects: int) -> Path:
     """Returns a data directory with that many objects; it is made once."""
     directory = cache / f"{objects}-objects"
@@ -237,6 +295,7 @@ def catalog(binary: str, stubs, cache: Path, objects: int) -> Path:
         boss = admin.admin("CreateOrganization", **fields).bootstrap_admin
         ours.close()
         fill(ours.data / "gateway.db", boss.organization_id, objects)
+        index_names(binary, directory)
         (directory / "complete").touch()
     return directory
 
@@ -300,6 +359,7 @@ def pages(binary: str, stubs, cache: Path) -> None:
                 peer = f"{SMALL} objects, page {beside}"
                 figure(f"metadata.page_{page}.{name}", times[LARGE], "ms", peer, times[SMALL])
         searches(lists[LARGE])
+        parts(lists[LARGE], running[LARGE].data / "gateway.db", LARGE)
         figure("metadata.lists.resident", [resident_mebibytes(running[LARGE].process.pid)], "MiB")
     finally:
         for ours in running.values():
