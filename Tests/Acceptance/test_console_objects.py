@@ -48,6 +48,25 @@ def test_facets_narrow_the_search_and_chips_widen_it(console, gateway, drives):
     console.until(lambda: len(names(console)) == 4)
 
 
+def test_mistake_in_a_filter_is_marked_at_its_place(console, gateway):
+    search(console, gateway, 'k="é" name:* run')
+    assert console.find("//p[@class='mistake']//mark").text == "*"
+    assert console.find("//p[@class='mistake']/code").text == 'k="é" name:* run'
+    assert console.driver.find_element(By.CLASS_NAME, "list-status").get_attribute("textContent") == ""
+
+
+def test_empty_result_offers_the_filter_without_each_term(console, gateway, drives):
+    search(console, gateway, f"raw_tags.run={drives} weather = snow drive")
+    console.find("//p[normalize-space()='No objects match all of these terms.']")
+    way = "//li[a[normalize-space()='Without weather=snow'] and contains(., '4 objects')]/a"
+    console.find(way).click()
+    console.until(lambda: len(names(console)) == 4)
+    word = unique("nothing")
+    search(console, gateway, word)
+    console.find(f"//p[contains(., '“{word}”: it is in no name of an object, a device or a site')]")
+    console.find("//ul[@class='ways']//a[normalize-space()='All objects']")
+
+
 def test_columns_sort_the_list(console, gateway, drives):
     search(console, gateway, f"raw_tags.run={drives}")
     console.until(lambda: names(console) == [f"drive {number}.csv" for number in (3, 2, 1, 0)])

@@ -3,6 +3,7 @@ import { alertMessage, button, h, pageHeader, showNotice } from './dom.js'
 import { formatCount } from './format.js'
 import { bulkBar } from './object-actions.js'
 import { facetPanel, filterChips, loadSiteNames, objectsAddress } from './object-facets.js'
+import { emptyResult, markedFilter } from './filter-outcome.js'
 import { ObjectRow } from './object-row.js'
 import { ObjectSource } from './object-source.js'
 import { Selection } from './selection.js'
@@ -59,7 +60,7 @@ export function renderObjects(body, { query, signal }) {
   source.onChange = () => {
     const text = statusText(source, filter)
     if (status.textContent !== text) status.textContent = text
-    showOutcome(message, source, filter)
+    showOutcome(message, source, filter, order)
     list.element.hidden = source.count === 0
     list.update()
   }
@@ -128,17 +129,24 @@ function tableHeaders(filter, order, selection) {
 }
 
 function statusText(source, filter) {
+  if (source.error && source.total === null) return ''
   if (source.total === null) return 'Counting…'
   const count = formatCount(source.total, 'object')
   if (source.isExact) return filter ? `${count} found` : count
   return `More than ${count}`
 }
 
-function showOutcome(message, source, filter) {
+function showOutcome(message, source, filter, order) {
   if (source.error) {
-    message.replaceChildren(alertMessage(source.error.message), button('Try again', () => source.retry()))
+    const marked = markedFilter(filter, source.error.message)
+    message.replaceChildren(alertMessage(source.error.message),
+      marked ?? button('Try again', () => source.retry()))
   } else if (source.isComplete && source.rows.length === 0) {
-    message.replaceChildren(filter ? h('p', { class: 'empty' }, 'No objects match the filter.') : firstSteps())
+    // The counts of the ways out are requested once.
+    if (message.firstElementChild?.dataset.filter !== (filter || 'none')) {
+      message.replaceChildren(filter ? emptyResult(filter, order) : firstSteps())
+      message.firstElementChild.dataset.filter = filter || 'none'
+    }
   } else {
     message.replaceChildren()
   }
