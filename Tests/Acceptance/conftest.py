@@ -4,6 +4,7 @@ import http.server
 import os
 import ssl
 import threading
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -124,9 +125,8 @@ def testing(tmp_path_factory):
     return stubs_module.load(ROOT / "Tests/Protos", tmp_path_factory.mktemp("testing-stubs")).testing
 
 
-@pytest.fixture(scope="session")
-def gateway_with(binary, tmp_path_factory):
-    """Makes running gateways with their own configuration and data directory; they end with the session."""
+def gateways(binary, tmp_path_factory) -> Iterator[Callable[..., Gateway]]:
+    """Makes running gateways with their own configuration and data directory, and ends them."""
     started: list[Gateway] = []
 
     def start(config: dict | None = None, environment: dict[str, str] | None = None) -> Gateway:
@@ -141,17 +141,29 @@ def gateway_with(binary, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def shared_gateway_with(binary, tmp_path_factory):
+    """Makes the gateways of the session."""
+    yield from gateways(binary, tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def gateway_with(binary, tmp_path_factory):
+    """Makes the gateways of a file. Those of all files together would need more memory than a machine has."""
+    yield from gateways(binary, tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
 def copy_root(tmp_path_factory) -> Path:
     """The folder for copy jobs of the shared gateway; its sibling `absent` does not exist."""
     return tmp_path_factory.mktemp("copies") / "root"
 
 
 @pytest.fixture(scope="session")
-def gateway(gateway_with, copy_root) -> Gateway:
+def gateway(shared_gateway_with, copy_root) -> Gateway:
     """The gateway that tests share; tests that stop or kill a gateway make their own with `gateway_with`."""
     copy_root.mkdir()
     roots = [{"kind": "directory", "root": str(root)} for root in (copy_root, copy_root.with_name("absent"))]
-    return gateway_with(
+    return shared_gateway_with(
         {
             "uploads": {"part_size_bytes": PART_SIZE},
             # The session's tests share tokens, and may take longer than the default lifetime.
@@ -330,9 +342,9 @@ def pair(phone):
 
 
 @pytest.fixture(scope="session")
-def showcase(gateway_with, login, stubs, tmp_path_factory):
+def showcase(shared_gateway_with, login, stubs, tmp_path_factory):
     """A gateway that has something to show on every page of the console."""
-    shown = Showcase.start(gateway_with, login, stubs, tmp_path_factory.mktemp("showcase"))
+    shown = Showcase.start(shared_gateway_with, login, stubs, tmp_path_factory.mktemp("showcase"))
     yield shown
     shown.close()
 
