@@ -5,12 +5,8 @@ package import Database
 
 /// A data directory whose database is on a server. It has the keys, and the store if that is not a bucket.
 extension DataDirectory {
-    /// What offline commands do not do for such a directory, with what does it instead.
-    package static let serverBackup =
-        "the database is on a server: back it up with the server's own tools, such as pg_basebackup, and copy DIR/keys (docs/postgresql.md)"
-
     /// The file that says where the database is, for people.
-    private static func placeFile(_ path: String) -> String { path + "/database" }
+    static func placeFile(_ path: String) -> String { path + "/database" }
 
     /// Returns where the database of a folder is, if it is on a server.
     static func serverPlace(_ path: String) throws(Problem) -> String? {
@@ -28,7 +24,7 @@ extension DataDirectory {
             throw Problem(
                 description: """
                     \(database) has the data of this gateway, and database.url names a server: remove database.url, or name another \
-                    data directory; this version does not copy a database to a server
+                    data directory, or copy the database to the server by 'data-gateway database copy'
                     """)
         }
     }
@@ -46,8 +42,8 @@ extension DataDirectory {
         guard let place = try serverPlace(path) else { return }
         throw Problem(
             description:
-                "the database of \(path) is on a server (\(place)), for which this command does not work in this version "
-                + "(docs/postgresql.md)")
+                "the database of \(path) is on a server (\(place)), and this command needs it in the folder: copy it there by "
+                + "'data-gateway database copy --from URL --to \(path)'")
     }
 
     /// Opens the root key for a database on a server, creates it for a new one, and records the place of the database.
@@ -71,11 +67,16 @@ extension DataDirectory {
                     keys that belong to this database
                     """)
         }
+        try writePlace(place)
+        return keyring
+    }
+
+    /// Records where the database is.
+    func writePlace(_ place: String) throws(Problem) {
         do throws(PrivateFile.Failure) {
             try PrivateFile.write(Array("\(place)\n".utf8), to: Self.placeFile(path))
         } catch {
             throw Problem(description: "cannot write \(Self.placeFile(path)): \(error.reason)")
         }
-        return keyring
     }
 }

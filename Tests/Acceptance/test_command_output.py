@@ -14,8 +14,16 @@ from support.totp import App
 from support.tour import Tour, commands
 from support.uploads import Upload, content
 
-#: Commands that print bytes, or need what a test cannot arrange here: an identity of a provider, and an event that was given up.
-ELSEWHERE = {"object cat", "identity unlink", "events redeliver", "objects copy", "objects show", "objects stop"}
+#: Commands that print bytes, or need what a test cannot arrange here: an identity of a provider, an event that was given up, a server.
+ELSEWHERE = {
+    "object cat",
+    "identity unlink",
+    "events redeliver",
+    "objects copy",
+    "objects show",
+    "objects stop",
+    "database copy",
+}
 LONG_NAME = "sensor_front_left_camera_" * 4 + ".log"
 #: Commands that print a table.
 LISTS = [

@@ -252,23 +252,13 @@ def test_check_names_missing_rights(binary, secure, authority, password):
 
 def test_commands_for_files_say_what_to_use(binary, gateway_with, place, tmp_path):
     gateway = gateway_with(None, place)
-    user = SignedIn(binary, gateway, tmp_path)
-    assert "back it up with the server's own tools" in user.refused(1, "backup", "--to", str(tmp_path / "a.backup"))
     assert gateway.stop() == 0
     for command in (["doctor"], ["restore", "--from", str(tmp_path / "none")]):
         done = subprocess.run(
             [binary, *command, "--data-dir", gateway.data], capture_output=True, text=True, timeout=120
         )
         assert done.returncode == 1, done
-    assert "is on a server (postgresql://" in done.stderr or command[0] == "restore", done
-
-
-def test_backup_schedules_are_refused(binary, tmp_path, place):
-    schedule = {"name": "nightly", "kind": "directory", "root": str(tmp_path)}
-    (config := tmp_path / "config").write_text(json.dumps({"backup": {"schedules": [schedule]}}))
-    done = check(binary, place, "--offline", "--config", str(config))
-    assert done.returncode == 1
-    assert "backup.schedules is only for a database in the data directory" in done.stderr
+    assert "copy it there by 'data-gateway database copy" in done.stderr or command[0] == "restore", done
 
 
 def test_keys_of_a_server_are_refused_without_one(binary):

@@ -26,7 +26,6 @@ package final class BackupService: BackupServiceHandler {
         _ request: BackupRequest, responses: ResponseWriter<BackupChunk>, context: CallContext
     ) async throws {
         let caller = try Caller(context)
-        guard session.database.isFile else { throw RPCError(bare: .failedPrecondition, DataDirectory.serverBackup) }
         guard turn.begin() else { throw RPCError(bare: .failedPrecondition, "another backup is running") }
         defer { turn.end() }
         let now = session.clock.now()

@@ -198,6 +198,14 @@ package enum Program: CompletedProgram {
                     [.command(ConfigCheck.self), .command(ConfigShow.self)])),
             .group(
                 CommandGroup(
+<<<<<<< Updated upstream
+                    "database", "Move the database to a PostgreSQL server, or back", [.command(DatabaseCopyCommand.self)])),
+=======
+                    "database", "Move the database to a PostgreSQL server, or back",
+                    [.command(DatabaseCopyCommand.self)])),
+>>>>>>> Stashed changes
+            .group(
+                CommandGroup(
                     "clock", "Show or confirm the clock that deletions by age use",
                     [.command(ClockShow.self), .command(ClockConfirm.self)])),
             .group(CommandGroup("keys", "Manage the keys that sign access tokens", [.command(KeysRotate.self)])),
@@ -229,7 +237,12 @@ package enum Program: CompletedProgram {
             (
                 "Gateway",
                 [
-                    "serve", "status", "support-bundle", "config", "objects", "audit", "statistics", "events", "clock",
+<<<<<<< Updated upstream
+                    "serve", "status", "support-bundle", "config", "database", "objects", "audit", "statistics", "events", "clock",
+=======
+                    "serve", "status", "support-bundle", "config", "database", "objects", "audit", "statistics",
+                    "events", "clock",
+>>>>>>> Stashed changes
                     "keys",
                 ]
             ),

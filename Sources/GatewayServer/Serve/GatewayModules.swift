@@ -153,13 +153,15 @@ extension GatewayModules {
         options.samplesServer = true
         options.onLeaseLoss = onLoss
         let database = try Database(
-            server: server, baseline: String(decoding: PackageResources.postgres_sql, as: UTF8.self),
-            migrations: databaseMigrations(configuration), options: options)
+            server: server, baseline: postgresTables, migrations: databaseMigrations(configuration), options: options)
         for finding in database.warnings {
             log.write("a property of the database's server", ["finding": finding], level: .warning)
         }
         return database
     }
+
+    /// The statements that create the tables of all capabilities and apps on a server.
+    static var postgresTables: String { String(decoding: PackageResources.postgres_sql, as: UTF8.self) }
 
     /// The tables of all capabilities and of the enabled apps.
     static func databaseMigrations(_ configuration: Configuration) -> [Migration] {

@@ -68,6 +68,7 @@ struct NameIndexRecords<C: ReadConnection> {
     }
 
     func setRange(_ range: Range<Int64>) throws where C == Connection {
+        // A schema on a server begins without the row.
         try connection.execute(
             """
             INSERT INTO object_trigram_range (id, first_position, end_position) VALUES (1, $1, $2)

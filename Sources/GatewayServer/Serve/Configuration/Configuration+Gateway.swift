@@ -1,5 +1,4 @@
 package import AppSupport
-import Backup
 package import Basics
 import Capability
 import Catalog
@@ -34,12 +33,6 @@ extension Configuration {
         self.init(settings, GatewayModules.settings, eventTypes: types.map(\.rawValue))
         self.apps = AppsConfiguration(settings, known: apps, self)
         self[DatabaseConfiguration.self] = DatabaseConfiguration(settings)
-        if database.server != nil, !self[BackupsConfiguration.self].schedules.isEmpty {
-            settings.reject(
-                "backup.schedules",
-                "is only for a database in the data directory: remove it, and back the server of database.url up by its own tools"
-            )
-        }
         finish(settings)
         connect()
     }

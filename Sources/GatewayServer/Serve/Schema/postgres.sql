@@ -803,6 +803,20 @@ CREATE TABLE object_topics (
     PRIMARY KEY (position, topic)
 );
 
+CREATE TABLE object_trigrams (
+    organization_id BIGINT NOT NULL,
+    segment BIGINT NOT NULL,
+    trigram TEXT COLLATE "C" NOT NULL,
+    positions BYTEA NOT NULL,
+    PRIMARY KEY (organization_id, segment, trigram)
+);
+
+CREATE TABLE object_trigram_range (
+    id BIGINT PRIMARY KEY CHECK (id = 1),
+    first_position BIGINT NOT NULL,
+    end_position BIGINT NOT NULL
+);
+
 CREATE TABLE object_prefixes (
     organization_id BIGINT NOT NULL,
     kind BIGINT NOT NULL,
@@ -1290,12 +1304,13 @@ INSERT INTO migrations (name, number) VALUES
     ('store-crc32', 68),
     ('catalog-undo', 69),
     ('catalog-recordings', 70),
-    ('catalog-search', 71),
-    ('catalog-statistics', 72),
-    ('catalog-8', 73),
-    ('uploads-usage', 74),
-    ('catalog-recordings-2', 75),
-    ('store-usage-2', 76),
-    ('uploads-usage-2', 77),
-    ('uploads-usage-4', 78),
-    ('store-owners', 79);
+    ('catalog-trigrams', 71),
+    ('catalog-search', 72),
+    ('catalog-statistics', 73),
+    ('catalog-8', 74),
+    ('uploads-usage', 75),
+    ('catalog-recordings-2', 76),
+    ('store-usage-2', 77),
+    ('uploads-usage-2', 78),
+    ('uploads-usage-4', 79),
+    ('store-owners', 80);

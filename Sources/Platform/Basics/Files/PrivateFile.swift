@@ -123,10 +123,17 @@ package enum PrivateFile {
 
     /// Makes creations, renames and removals in a folder durable.
     package static func synchronizeFolder(_ path: String) throws(Failure) {
-        let folder = open(path.isEmpty ? "." : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw .last() }
-        let synced = fsync(folder)
-        close(folder)
+        try synchronize(path.isEmpty ? "." : path, O_DIRECTORY)
+    }
+
+    /// Makes the content of a file durable.
+    package static func synchronize(_ path: String) throws(Failure) { try synchronize(path, 0) }
+
+    private static func synchronize(_ path: String, _ flags: Int32) throws(Failure) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | flags)
+        guard descriptor >= 0 else { throw .last() }
+        let synced = fsync(descriptor)
+        close(descriptor)
         guard synced == 0 else { throw .last() }
     }
 }

@@ -57,7 +57,10 @@ package struct PostgresServer: Sendable {
         case session
     }
 
-    package init(url: String, schema: String = "data_gateway") {
+    /// The schema if none is named.
+    package static let defaultSchema = "data_gateway"
+
+    package init(url: String, schema: String = Self.defaultSchema) {
         self.url = url
         self.schema = schema
     }

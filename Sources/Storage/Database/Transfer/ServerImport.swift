@@ -25,45 +25,39 @@ struct ServerImport {
 
     /// Copies all rows.
     ///
-    /// - Parameters:
-    ///   - baseline: the statements that create the tables.
-    ///   - report: called after each table with its name and the number of its rows.
-    /// - Returns: `false` if the schema has the same rows already.
+    /// - Parameter baseline: the statements that create the tables.
     /// - Throws: ``DatabaseError/unsuitable(_:)`` if the schema has tables with other rows, or a row cannot be stored.
-    func run(
-        baseline: String, _ migrations: [Migration], report: (_ table: String, _ rows: Int) -> Void
-    ) throws -> Bool {
+    func run(baseline: String, _ migrations: [Migration]) throws -> CopiedRows {
         let tables = try source.tableLayouts()
         try target.session.begin()
         do {
             try target.session.executeScript(
                 "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0")
             let isNew = try target.create(baseline, migrations, on: server)
-            if isNew { try fill(tables, report) }
-            try compare(tables, isNew: isNew)
+            if isNew { try fill(tables) }
+            var rows = try compare(tables, isNew: isNew)
+            rows.isNew = isNew
             try target.session.commit()
-            return isNew
+            return rows
         } catch {
             if target.isInTransaction { try? target.session.control("ROLLBACK") }
             throw error
         }
     }
 
-    private func fill(_ tables: [TableLayout], _ report: (_ table: String, _ rows: Int) -> Void) throws {
+    private func fill(_ tables: [TableLayout]) throws {
         // Rows that triggers would add are among those of the file.
         for table in tables { try target.session.executeScript("ALTER TABLE \(table.quotedName) DISABLE TRIGGER USER") }
         for table in tables.reversed() { try target.session.executeScript("DELETE FROM \(table.quotedName)") }
-        for table in tables { report(table.name, try copy(table)) }
+        for table in tables { try copy(table) }
         try copyNumbers(tables)
         for table in tables { try target.session.executeScript("ALTER TABLE \(table.quotedName) ENABLE TRIGGER USER") }
         // Without statistics, plans would be those of empty tables until the server has made them.
         for table in tables { try target.session.executeScript("ANALYZE \(table.quotedName)") }
     }
 
-    /// - Returns: the number of rows.
-    private func copy(_ table: TableLayout) throws -> Int {
+    private func copy(_ table: TableLayout) throws {
         var rows = TableRows(of: table)
-        var count = 0
         while let page = try rows.next(source) {
             var rest = page[...]
             while !rest.isEmpty {
@@ -71,9 +65,7 @@ struct ServerImport {
                 try insert(part, into: table)
                 rest = rest.dropFirst(part.count)
             }
-            count += page.count
         }
-        return count
     }
 
     private func insert(_ rows: ArraySlice<[SQLValue]>, into table: TableLayout) throws {
@@ -105,17 +97,16 @@ struct ServerImport {
         }
     }
 
-    private func compare(_ tables: [TableLayout], isNew: Bool) throws {
-        for table in tables {
-            guard let difference = try TableComparison(table: table).difference(source, target) else { continue }
-            throw DatabaseError.unsuitable(
-                isNew
-                    ? "the copy is not equal to the file: \(difference)"
-                    : """
-                    the schema \(server.schema) has tables already, and other rows than the file (\(difference)): name another schema, \
-                    or remove this one
-                    """)
-        }
+    private func compare(_ tables: [TableLayout], isNew: Bool) throws -> CopiedRows {
+        let (rows, difference) = try tables.difference(source, target)
+        guard let difference else { return rows }
+        throw DatabaseError.unsuitable(
+            isNew
+                ? "the copy is not equal to the file: \(difference)"
+                : """
+                the schema \(server.schema) has tables already, and other rows than the file (\(difference)): name another schema, or \
+                remove this one
+                """)
     }
 }
 
@@ -130,16 +121,24 @@ extension Database {
     /// - Parameters:
     ///   - path: the file; it gets the migrations that it lacks.
     ///   - baseline: the statements that create the tables.
-    ///   - report: called after each table with its name and the number of its rows.
-    /// - Returns: `false` if the schema has the same rows already, after an earlier copy.
     /// - Throws: ``DatabaseError``; the schema is unchanged then.
     package static func copy(
-        file path: String, to server: PostgresServer, baseline: String, migrations: [Migration],
-        report: (_ table: String, _ rows: Int) -> Void
-    ) throws -> Bool {
+        file path: String, to server: PostgresServer, baseline: String, migrations: [Migration]
+    ) throws -> CopiedRows {
         try Database(path: path, migrations: migrations).close()
         return try inspect(path: path) { source in
-            try ServerImport(from: source, to: server).run(baseline: baseline, migrations, report: report)
+            try ServerImport(from: source, to: server).run(baseline: baseline, migrations)
+        }
+    }
+
+    /// Compares all rows of a database that nobody writes with those of a copy.
+    ///
+    /// - Throws: ``DatabaseError/unsuitable(_:)`` if a row differs.
+    package func requireSameRows(as copy: String) throws -> CopiedRows {
+        try Self.inspect(path: copy) { copy in
+            let (rows, difference) = try readBlocking { try copy.tableLayouts().difference($0, copy) }
+            if let difference { throw DatabaseError.unsuitable("the copy is not equal to the database: \(difference)") }
+            return rows
         }
     }
 }

@@ -30,30 +30,3 @@ struct TableRows {
         return page.rows.isEmpty ? nil : page.rows
     }
 }
-
-/// Compares the rows of two databases, one after the other.
-struct TableComparison {
-    let table: TableLayout
-
-    /// Returns a sentence on the first difference; `nil` = there is none.
-    ///
-    /// - Parameters:
-    ///   - source: reads the next page of its rows, with the given cursor.
-    ///   - copy: the same for the copy.
-    func difference(_ source: ReadConnection, _ copy: ReadConnection) throws -> String? {
-        var pages = (TableRows(of: table), TableRows(of: table))
-        var rows: ([[SQLValue]], [[SQLValue]]) = ([], [])
-        while true {
-            if rows.0.isEmpty { rows.0 = try pages.0.next(source) ?? [] }
-            if rows.1.isEmpty { rows.1 = try pages.1.next(copy) ?? [] }
-            let count = min(rows.0.count, rows.1.count)
-            guard count > 0 else {
-                guard let row = rows.0.first ?? rows.1.first else { return nil }
-                return "\(table.describe(row)) is in only one of them"
-            }
-            for (row, other) in zip(rows.0, rows.1) where row != other { return "\(table.describe(row)) differs" }
-            rows.0.removeFirst(count)
-            rows.1.removeFirst(count)
-        }
-    }
-}

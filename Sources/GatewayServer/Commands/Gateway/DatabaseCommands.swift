@@ -1,0 +1,103 @@
+import Backup
+import Basics
+import CommandLineInterface
+import Database
+import JSON
+import Serve
+
+/// `data-gateway database copy`
+struct DatabaseCopyCommand: Command {
+    static let name = "copy"
+    static let summary = "Copy the database of a stopped gateway to a PostgreSQL server, or back"
+    static let discussion = [
+        """
+        One of the two places is the gateway's data directory, the other one the URL of a server. Stop the gateway first. The copy to \
+        a server fills a schema that has no tables yet, in one transaction; gateway.db gets another name afterwards. The copy \
+        to a directory needs the one that was used with the server, because it has the keys. All rows are compared. Repeat a \
+        command that was interrupted.
+        """,
+        """
+        Then set database.url, or remove it, and start the gateway. The objects stay where they are.
+        """,
+    ]
+    static let examples = [
+        "database copy --from ./data --to postgresql://gateway@db.example.com/gateway --password-file password",
+        "database copy --from postgresql://gateway@db.example.com/gateway --to ./data --password-file password",
+    ]
+
+    static var parameters: [Parameter<Self>] {
+        [
+            .option("--from", "PLACE", \.source, "The data directory or URL that has the database", isRequired: true),
+            .option("--to", "PLACE", \.target, "The URL or data directory that gets it", isRequired: true),
+            .option("--schema", "NAME", \.schema, "The schema on the server (default: data_gateway)"),
+            .option(
+                "--password-file", "FILE", \.passwordFile,
+                "Read the password for the server from the first line of this file"),
+            .option("--authorities", "FILE", \.authorities, "The authorities for the server's certificate, as PEM"),
+            .option("--certificate", "FILE", \.certificate, "The program's certificate for the server, as PEM"),
+            .option("--key", "FILE", \.key, "The private key of the certificate, as PEM"),
+            .flag("--json", \.json, "Print one JSON object"),
+        ]
+    }
+
+    var source = ""
+    var target = ""
+    var schema: String?
+    var passwordFile: String?
+    var authorities: String?
+    var certificate: String?
+    var key: String?
+    var json = false
+
+    func run(in environment: CommandEnvironment) async -> ExitCode {
+        await environment.report(asJSON: json) {
+            let isToServer = Self.isURL(target)
+            guard isToServer != Self.isURL(source) else {
+                throw DataDirectory.Problem(
+                    description:
+                        "--from or --to must be the URL of a server (postgresql://…), and the other one a data directory"
+                )
+            }
+            let server = try server(at: isToServer ? target : source)
+            let outcome =
+                if isToServer {
+                    try DatabaseTransfer.copy(
+                        directory: source, to: server, Program.migrations, now: environment.clock.now())
+                } else {
+                    try await DatabaseTransfer.copy(server, toDirectory: target, Program.migrations)
+                }
+            return reply(outcome, isToServer ? server.place : target)
+        }
+    }
+
+    private static func isURL(_ place: String) -> Bool {
+        place.hasPrefix("postgresql://") || place.hasPrefix("postgres://")
+    }
+
+    private func server(at url: String) throws -> PostgresServer {
+        if let problem = PostgresServer.problem(of: url) {
+            throw DataDirectory.Problem(description: "the URL of the server \(problem)")
+        }
+        var server = PostgresServer(url: url, schema: schema ?? PostgresServer.defaultSchema)
+        server.passwordFile = passwordFile
+        server.tls.authorities = authorities
+        server.tls.certificate = certificate
+        server.tls.key = key
+        return server
+    }
+
+    private func reply(_ outcome: DatabaseTransfer.Outcome, _ place: String) -> Reply {
+        var lines = [
+            "\(place): \(TextLayout.count(outcome.rows.rows, "row")) in \(TextLayout.count(outcome.rows.tables, "table")), compared"
+                + (outcome.rows.isNew ? "" : "; an earlier copy had them")
+        ]
+        if let kept = outcome.keptFile { lines.append("the previous database: \(kept)") }
+        return Reply(
+            json: .object([
+                .init(name: "place", value: .string(place)),
+                .init(name: "tables", value: .number(Int64(outcome.rows.tables))),
+                .init(name: "rows", value: .number(Int64(outcome.rows.rows))),
+                .init(name: "kept_file", value: outcome.keptFile.map { .string($0) } ?? .null),
+            ]), text: lines.joined(separator: "\n"))
+    }
+}
