@@ -450,7 +450,7 @@ let package = Package(
             "Configuration",
             [
                 "Accounts", "AppSupport", "Capability", "Catalog", "Commands", "Console", "CopyJobs", "Crypto",
-                "DeviceInit", "DirectoryEngine",
+                "Database", "DeviceInit", "DirectoryEngine",
                 "HTTPTypes", "Identity", "ObjectStore", "RPC", "Serve", "Settings", "StoreProtocol", "Uploads",
                 "Webhooks",
             ]),
