@@ -22,6 +22,8 @@ from support.process_usage import memory
 from support.uploads import Upload, completed, content, download
 from support.waiting import WAIT_SECONDS
 
+pytestmark = pytest.mark.sqlite
+
 PART_SIZE = 65536
 CONFIG = {"uploads": {"part_size_bytes": PART_SIZE}}
 FREE_PORTS = [part for name in LISTENERS for part in (f"--{name}-listen", "127.0.0.1:0")]

@@ -10,6 +10,8 @@ from support.gateway import eventually
 from support.parties import Fleet, unique
 from support.uploads import completed, content
 
+pytestmark = pytest.mark.sqlite
+
 SIZES = (1000, 700_000, 2000)
 #: After the first piece that is read at once.
 BAD_BYTE = 500_000

@@ -14,6 +14,8 @@ from support.totp import App
 from support.tour import Tour, commands
 from support.uploads import Upload, content
 
+pytestmark = pytest.mark.sqlite
+
 #: Commands that print bytes, or need what a test cannot arrange here: an identity of a provider, an event that was given up, a server.
 ELSEWHERE = {
     "object cat",

@@ -5,7 +5,7 @@ import concurrent.futures
 import requests
 from support.commands import OK, CommandLine
 from support.companions import CONFIGURATION, Phone, chunk, png
-from support.database import rows, tables
+from support.database import columns, rows, tables
 from support.gateway import eventually
 from support.monitoring import metric
 from support.webhooks import KEY, SECRET, metrics, verify
@@ -20,12 +20,12 @@ def test_deleted_account_leaves_no_row_and_no_picture(server, pair):
     response = first.send("DELETE", "/account")
     assert response.json() == {"code": 0, "msg": "Success"} and "Max-Age=0" in response.headers["set-cookie"]
     for table in tables(server):
-        columns = [row[1] for row in rows(server, f"SELECT * FROM pragma_table_info('{table}')")]
-        for column in columns:
+        names = columns(server, table)
+        for column in names:
             if column in ("user_id", "first_id", "second_id", "partner_id", "friend_id", "blocked_id"):
                 assert not rows(server, f"SELECT * FROM {table} WHERE {column} = ?", user), (table, column)
         if table.startswith(("companions_", "user")):
-            texts = [str(row) for row in rows(server, f"SELECT * FROM {table} WHERE {columns[0]} IS NOT NULL")]
+            texts = [str(row) for row in rows(server, f"SELECT * FROM {table} WHERE {names[0]} IS NOT NULL")]
             found = [text for text in texts if first.email in text]
             # The partner's own messages stay.
             assert table == "companions_messages" or not found, (table, found)

@@ -12,6 +12,8 @@ from support.proxy import Proxy
 from support.restores import RESTART, Restores
 from support.uploads import MIB, completed, content
 
+pytestmark = pytest.mark.sqlite
+
 CONFIG = {"object_store": {"min_free_bytes": 0}}
 #: The rate of the slow connection in bytes a second.
 SLOW = 400_000

@@ -11,6 +11,8 @@ from support.parties import Fleet, User, exchange, unique
 from support.raw import RawStore, fetch_url
 from support.uploads import Upload, content
 
+pytestmark = pytest.mark.sqlite
+
 PART_SIZE = 65536
 
 

@@ -13,6 +13,8 @@ from support.parties import Fleet, unique
 from support.raw import RawStore
 from support.uploads import content
 
+pytestmark = pytest.mark.sqlite
+
 CALLERS = 32
 KILLS, FULL_KILLS = 10, 200
 DATA = content(5000)

@@ -13,6 +13,8 @@ from support.raw import RawStore
 from support.stories import PART_SIZE, Lab, Refused, Stored, Story, Uploads
 from support.uploads import content
 
+pytestmark = pytest.mark.sqlite
+
 LOG = "gateway.db-wal"
 #: The number of log pages that are moved into the database at once; each has a header of 24 bytes.
 LOG_PAGES = 1000

@@ -9,6 +9,8 @@ import pytest
 from support.faults import FAULTS, KILL, RENAME, SYNC, UNLINK, fault_name
 from support.stories import Lab, Refused, Story
 
+pytestmark = pytest.mark.sqlite
+
 #: After the fault, either the process restarts, acknowledges more, and then loses power; or it loses power at
 #: once.
 ENDS = ("restart", "power")

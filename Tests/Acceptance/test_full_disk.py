@@ -9,6 +9,8 @@ from support.parties import Fleet, unique
 from support.raw import RawStore, fetch_url
 from support.uploads import Upload, content
 
+pytestmark = pytest.mark.sqlite
+
 SIZE = 60 * MIB
 OBJECT = 4 * MIB
 CONFIG = {

@@ -105,6 +105,7 @@ def furnished(gateway_with, login, stubs, tmp_path, provider):
     return gateway
 
 
+@pytest.mark.sqlite
 def test_every_line_of_curl_works(furnished, tmp_path):
     text = script()
     for address, listener in ADDRESSES.items():

@@ -18,6 +18,8 @@ from support.static_keys import StaticKey
 from support.stories import PART_SIZE, Lab, Refused, Uploads
 from support.uploads import completed, content
 
+pytestmark = pytest.mark.sqlite
+
 #: The log's existing blocks have space for some commits; then one has to fail.
 COMMITS = 200
 

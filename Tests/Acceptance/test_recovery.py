@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from support.faults import Clock
+from support.gateway import eventually
 from support.parties import Fleet, Uploader
 from support.refusal import refused
 from support.uploads import Upload, content
@@ -223,7 +224,8 @@ def test_the_store_lost_the_attempt(gateway_with, login, stubs):
     for path in lost:
         path.unlink()
     gateway.start()
-    assert where(upload) == ("ACTIVE", "RESTART")
+    # The comparison of files with rows runs in the background.
+    assert eventually(lambda: where(upload) == ("ACTIVE", "RESTART"))
     assert upload.recovery().restart_allowed
     restarted = Upload.create(uploader, restart_from=upload.id).multipart(SOME)
     restarted.complete()

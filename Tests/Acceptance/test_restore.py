@@ -16,6 +16,8 @@ from support.raw import fetch
 from support.restores import RESTART, Refusal, Restores, ended, stored
 from support.uploads import Upload, completed, content, download
 
+pytestmark = pytest.mark.sqlite
+
 CONFIG = {"object_store": {"min_free_bytes": 0}}
 #: The calls before which a start is killed: a sample of the first four kinds, or all of all kinds with `--full`.
 KINDS = {"rename": RENAME, "unlink": UNLINK, "sync": SYNC, "link": LINK, "mkdir": MKDIR, "write": WRITE, "open": OPEN}

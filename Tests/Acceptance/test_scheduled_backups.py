@@ -16,6 +16,8 @@ from support.parties import Fleet, unique
 from support.uploads import completed, content
 from support.waiting import WAIT_SECONDS
 
+pytestmark = pytest.mark.sqlite
+
 DAY = 86_400
 PASSPHRASE = "correct horse battery"
 

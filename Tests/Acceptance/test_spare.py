@@ -18,6 +18,8 @@ from support.oss import StoreError
 from support.parties import PASSWORD, Fleet, User, unique
 from support.uploads import MIB, Upload, content, download, fresh_seeds
 
+pytestmark = pytest.mark.sqlite
+
 PROGRAM = Path(__file__).resolve().parents[2] / ".build/litestream/bin/litestream"
 #: The option by which a gateway takes the prefix of one that is gone.
 TAKE_OVER = ["sh", "-c", 'exec "$@" --take-over', "sh"]

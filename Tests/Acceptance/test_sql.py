@@ -9,6 +9,8 @@ from support import apps, sql_recorder
 from support.database import reading
 from support.gateway import Gateway
 
+pytestmark = pytest.mark.sqlite
+
 #: A few rows are enough for plans that avoid a scan wherever an index is there.
 OBJECTS = 5000
 OLD = "INSERT INTO store_owners (upload_id, owner) VALUES ($1, $2) ON CONFLICT (upload_id) DO UPDATE SET owner = 'x'"

@@ -13,6 +13,8 @@ from support.monitoring import metric
 from support.parties import Fleet
 from support.uploads import Upload, completed, content
 
+pytestmark = pytest.mark.sqlite
+
 #: The numbers of objects with files, and of rows without; the longest start in seconds (long form).
 SHORT, FULL, FULL_ROWS = 2000, 1_000_000, 10_000_000
 CLEAN_SECONDS, KILLED_SECONDS, STOP_SECONDS = 2, 10, 2

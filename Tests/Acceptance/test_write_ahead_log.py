@@ -3,11 +3,14 @@
 import subprocess
 import sys
 
+import pytest
 from support.gateway import eventually
 from support.monitoring import log, logged, metric
 from support.operators_store import Store
 from support.uploads import MIB
 from support.waiting import WAIT_SECONDS
+
+pytestmark = pytest.mark.sqlite
 
 # Reads the file whose path is the argument, in a transaction that lasts until standard input ends.
 READER = """

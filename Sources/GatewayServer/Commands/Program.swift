@@ -198,12 +198,8 @@ package enum Program: CompletedProgram {
                     [.command(ConfigCheck.self), .command(ConfigShow.self)])),
             .group(
                 CommandGroup(
-<<<<<<< Updated upstream
-                    "database", "Move the database to a PostgreSQL server, or back", [.command(DatabaseCopyCommand.self)])),
-=======
                     "database", "Move the database to a PostgreSQL server, or back",
                     [.command(DatabaseCopyCommand.self)])),
->>>>>>> Stashed changes
             .group(
                 CommandGroup(
                     "clock", "Show or confirm the clock that deletions by age use",
@@ -237,12 +233,8 @@ package enum Program: CompletedProgram {
             (
                 "Gateway",
                 [
-<<<<<<< Updated upstream
-                    "serve", "status", "support-bundle", "config", "database", "objects", "audit", "statistics", "events", "clock",
-=======
                     "serve", "status", "support-bundle", "config", "database", "objects", "audit", "statistics",
                     "events", "clock",
->>>>>>> Stashed changes
                     "keys",
                 ]
             ),

@@ -52,6 +52,14 @@ def change(place, statement: str, *values) -> None:
         assert database.execute(statement, values).rowcount > 0
 
 
+def columns(place, table: str) -> list[str]:
+    if database_engine.is_used():
+        listing = "SELECT attname FROM pg_attribute WHERE attrelid = '{}'::regclass AND attnum > 0 ORDER BY attnum"
+    else:
+        listing = "SELECT name FROM pragma_table_info('{}')"
+    return [name for (name,) in rows(place, listing.format(table))]
+
+
 def tables(place) -> set[str]:
     if database_engine.is_used():
         listing = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"

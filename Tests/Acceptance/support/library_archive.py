@@ -176,8 +176,7 @@ def rows(gateway: Gateway) -> list:
     found = []
     with database.reading(gateway) as opened:
         for table in TABLES:
-            columns = [row[1] for row in opened.execute(f"SELECT * FROM pragma_table_info('{table}')")]
-            names = ", ".join(f"t.{name}" for name in columns if name != "library")
+            names = ", ".join(f"t.{name}" for name in database.columns(gateway, table) if name != "library")
             query = (
                 f"SELECT l.owner, {names} FROM {table} t JOIN libraries l ON l.id = t.library "
                 "WHERE l.is_current = 1 AND l.owner IS NOT NULL"

@@ -27,12 +27,8 @@ package struct DatabaseConfiguration: Sendable {
         } else if let problem = PostgresServer.problem(of: url) {
             section.reject("url", problem)
         }
-<<<<<<< Updated upstream
-        let schema = section.text("schema", default: PostgresServer.defaultSchema, unit: "name", bounds: "1–63 of `a-z 0-9 _`")
-=======
         let schema = section.text(
             "schema", default: PostgresServer.defaultSchema, unit: "name", bounds: "1–63 of `a-z 0-9 _`")
->>>>>>> Stashed changes
         if !Self.isName(schema) {
             section.reject("schema", "must be 1 to 63 of a-z, 0-9 and _, and begin with a letter")
         }
