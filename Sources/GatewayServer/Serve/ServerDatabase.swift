@@ -108,7 +108,7 @@ private struct ServerDatabaseMetrics: MetricSource {
                 "\(prefix)_connections", "Connections of all clients of the server.", [([], Int(sample.connections))]),
             .gauge("\(prefix)_max_connections", "The server's max_connections.", [([], Int(sample.connectionLimit))]),
             .gauge(
-                "\(prefix)_counter_rows",
+                "\(prefix)_usage_rows",
                 "Rows of the tables of counters, and versions of rows that wait for a vacuum.",
                 [([("state", "live")], Int(sample.liveRows)), ([("state", "dead")], Int(sample.deadRows))]),
             .gauge(
