@@ -23,6 +23,7 @@ def own_tables() -> set[str]:
     return set(re.findall(r"CREATE TABLE (\w+)", sources))
 
 
+@pytest.mark.sqlite
 def test_gateway_without_apps_has_nothing_of_them(gateway):
     assert "apps" not in gateway.listeners
     assert not tables(gateway) & own_tables()
@@ -37,6 +38,7 @@ def test_gateway_without_apps_has_nothing_of_them(gateway):
 
 
 @pytest.mark.skipif(not NAMES, reason="there are no apps")
+@pytest.mark.sqlite
 def test_gateway_for_apps_only_serves_starts_again_and_forgets_nothing(binary, tmp_path):
     gateway = Gateway(binary, tmp_path, enabled(**OFF)).start()
     try:
@@ -75,6 +77,7 @@ def test_path_that_no_app_has_is_answered_in_the_form_of_rest(gateway_with):
 
 
 @pytest.mark.skipif(not NAMES, reason="there are no apps")
+@pytest.mark.sqlite
 def test_backup_of_a_gateway_with_apps_is_restored(binary, tmp_path):
     gateway = Gateway(binary, tmp_path, enabled()).start()
     try:

@@ -42,7 +42,8 @@ def fill(gateway, count: int) -> None:
                 database.execute("INSERT INTO object_tags VALUES (?, 'kind', 'test')", (position,))
         # The search tables are filled at the next start.
         database.execute(
-            "INSERT OR REPLACE INTO search_upgrade (id, position) SELECT 1, max(position) + 1 FROM objects"
+            "INSERT INTO search_upgrade (id, position) SELECT 1, max(position) + 1 FROM objects WHERE true"
+            " ON CONFLICT (id) DO UPDATE SET position = excluded.position"
         )
 
 

@@ -168,6 +168,7 @@ def test_archives_with_descriptors_and_zip64_are_read(empty):
     assert unpacked(empty.export()) == sorted_lists(library())
 
 
+@pytest.mark.sqlite
 def test_app_is_absent_unless_enabled(gateway):
     names = {name for (name,) in database.rows(gateway, "SELECT name FROM sqlite_master")}
     assert not [name for name in names if name.startswith("library_")]

@@ -125,7 +125,7 @@ def test_other_writers_write_during_a_large_import(gateway_with, stubs, login, i
     assert len(exported["books"][0]["digestIds"]) == count and left(gateway) == []
 
 
-@pytest.mark.parametrize("fault", ["file", "log"])
+@pytest.mark.parametrize("fault", ["file", pytest.param("log", marks=pytest.mark.sqlite)])
 def test_disk_that_fails_leaves_the_library_as_it_was(binary, tmp_path, fault):
     gateway = Gateway(binary, tmp_path, OPEN_TO_ALL)
     faults = Faults(tmp_path, gateway.data)

@@ -146,6 +146,7 @@ def queries() -> list[str]:
     return panels + [re.sub(r" (==|<|>) ", r" \1 bool ", " ".join(alert.split())) for alert in alerts]
 
 
+@pytest.mark.sqlite
 def test_every_query_of_dashboard_and_alerts_has_data(gateway_with, login, stubs, tmp_path):
     (secret := tmp_path / "secret").write_text("0123456789abcdef0123456789abcdef")
     secret.chmod(0o600)

@@ -44,6 +44,7 @@ def data_files(gateway) -> list:
     return [file for file in (gateway.data / "store/data").rglob("*") if file.is_file()]
 
 
+@pytest.mark.sqlite
 def test_copies_are_restored_from_a_backup_and_deleted_separately(binary, gateway, login, tmp_path):
     operator = CommandLine(binary, gateway, tmp_path).login()
     upload = completed(Fleet.create(login(gateway)).uploader(), content(300_000))

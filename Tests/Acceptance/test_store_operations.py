@@ -189,6 +189,7 @@ def copy_rows(store, table: str, prefix: str, keys: list[str]) -> None:
             database.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", list(copied.values()))
 
 
+@pytest.mark.sqlite
 def test_lists_end_at_a_mebibyte(store, tmp_path):
     """The ampersands take three to five bytes each in a list, so that a page ends before it has 1,000 entries."""
     client, prefix = store.client(), "long/"
