@@ -185,8 +185,8 @@ def test_wrong_places_are_refused(binary, gateway_with, place, tmp_path):
 
     assert "must be the URL of a server" in refusal(*place.options("a", "b"))
     secret = "postgresql://u:secretword@h/d"
-    said = refusal(*place.options(gateway.data, secret))
-    assert "must not have a password" in said and "secretword" not in said
+    message = refusal(*place.options(gateway.data, secret))
+    assert "must not have a password" in message and "secretword" not in message
     assert "is not the data directory of a gateway with its database on a server" in refusal(
         *place.options(place.url, tmp_path)
     )
@@ -211,8 +211,8 @@ def test_schema_of_another_gateway_is_refused(binary, gateway_with, login, place
         return "is in use by another gateway" not in refusals[-1]
 
     assert eventually(refused)
-    assert "has tables already, and other rows" in (said := refusals[-1])
-    assert "name another schema" in said
+    assert "has tables already, and other rows" in (message := refusals[-1])
+    assert "name another schema" in message
     assert (second.data / "gateway.db").exists()
     second.start()
 

@@ -131,8 +131,8 @@ def test_killed_gateway_starts_again_at_once(gateway_with, login, place):
 def test_second_gateway_is_refused(gateway_with, login, place):
     gateway = gateway_with(None, place)
     file_id, data = uploaded(login, gateway)
-    said = refusal(gateway_with, place)
-    assert "the database is in use by another gateway (process " in said and "stop that gateway" in said
+    message = refusal(gateway_with, place)
+    assert "the database is in use by another gateway (process " in message and "stop that gateway" in message
     assert download(login(gateway), file_id) == data
     assert gateway.stop() == 0
     assert "the root key " in refusal(gateway_with, place)

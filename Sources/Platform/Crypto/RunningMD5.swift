@@ -34,7 +34,7 @@ package struct RunningMD5: Sendable, Equatable {
         withUnsafeMutableBytes(of: &message.rest) { $0.copyBytes(from: state[words...]) }
     }
 
-    /// What is needed, beside the length, to add more bytes later: the four words of the digest so far, each with its lowest byte first,
+    /// The state that is needed, beside the length, to add more bytes later: the four words of the digest so far, each with its lowest byte first,
     /// and the bytes that fill no block yet.
     package var state: [UInt8] {
         let rest = Int(message.length % UInt64(MemoryLayout.size(ofValue: message.rest)))

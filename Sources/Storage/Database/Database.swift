@@ -75,7 +75,7 @@ package final class Database: Sendable {
     package var roundTrips: Int { trips?.count ?? 0 }
     /// Whether the database is a SQLite file.
     package var isFile: Bool { file != nil }
-    /// What the connections to a server have counted; `nil` with a file.
+    /// The counts of the connections to a server; `nil` with a file.
     package var serverCounts: ServerCounts? {
         guard var counts = activity?.snapshot else { return nil }
         counts.roundTrips = roundTrips

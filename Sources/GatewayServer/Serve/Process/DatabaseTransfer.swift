@@ -4,7 +4,7 @@ package import Database
 
 /// The copy of the database of a stopped gateway from its data directory to a server, or back.
 package enum DatabaseTransfer {
-    /// What was copied.
+    /// The result of a copy.
     package struct Outcome: Sendable {
         package var rows: CopiedRows
         /// The file that was the database; `nil` after a copy to a directory.

@@ -249,7 +249,7 @@ CREATE TABLE store_objects (
     part_count BIGINT NOT NULL,
     content_type TEXT COLLATE "C",
     created_at BIGINT NOT NULL,
-    lost BIGINT NOT NULL DEFAULT 0, kept TEXT COLLATE "C", checksum TEXT COLLATE "C", crc32 BIGINT, bad_at BIGINT,
+    lost BIGINT NOT NULL DEFAULT 0, kept TEXT COLLATE "C", checksum TEXT COLLATE "C", crc32 BIGINT, md5_state BYTEA, bad_at BIGINT,
     PRIMARY KEY (bucket, object_key)
 );
 
@@ -1302,15 +1302,16 @@ INSERT INTO migrations (name, number) VALUES
     ('store-usage', 66),
     ('store-checksums', 67),
     ('store-crc32', 68),
-    ('catalog-undo', 69),
-    ('catalog-recordings', 70),
-    ('catalog-trigrams', 71),
-    ('catalog-search', 72),
-    ('catalog-statistics', 73),
-    ('catalog-8', 74),
-    ('uploads-usage', 75),
-    ('catalog-recordings-2', 76),
-    ('store-usage-2', 77),
-    ('uploads-usage-2', 78),
-    ('uploads-usage-4', 79),
-    ('store-owners', 80);
+    ('store-appendable', 69),
+    ('catalog-undo', 70),
+    ('catalog-recordings', 71),
+    ('catalog-trigrams', 72),
+    ('catalog-search', 73),
+    ('catalog-statistics', 74),
+    ('catalog-8', 75),
+    ('uploads-usage', 76),
+    ('catalog-recordings-2', 77),
+    ('store-usage-2', 78),
+    ('uploads-usage-2', 79),
+    ('uploads-usage-4', 80),
+    ('store-owners', 81);

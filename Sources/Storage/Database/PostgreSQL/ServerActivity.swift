@@ -1,7 +1,7 @@
 import Basics
 import Synchronization
 
-/// What a program has counted on its connections to a server.
+/// The counts of a program on its connections to a server.
 package struct ServerCounts: Sendable {
     /// Durations by the bounds of ``bounds``; each bucket is counted separately.
     package struct Durations: Sendable {

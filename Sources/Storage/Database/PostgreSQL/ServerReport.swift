@@ -2,7 +2,7 @@ import Basics
 
 /// The findings of an examination of a server for an operator.
 package struct ServerReport: Sendable {
-    /// What a finding means for a gateway.
+    /// The meaning of a finding for a gateway.
     package enum Severity: String, Sendable {
         /// A gateway does not start.
         case refusal

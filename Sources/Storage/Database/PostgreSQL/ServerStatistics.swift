@@ -22,7 +22,7 @@ package struct ServerSample: Sendable {
     package let oldestSlotAge: Int64
     /// The standbys for which commits wait; `nil` also if none is required.
     package let synchronousStandbys: Int64?
-    /// What the slowest of them has not on its disk, in bytes, and in seconds.
+    /// The part of the log that the slowest of them has not on its disk, in bytes, and in seconds.
     package let standbyLagBytes: Int64?
     package let standbyLag: Double?
     /// The seconds by which the server's clock is ahead of this machine's.

@@ -9,7 +9,7 @@ package struct CopiedRows: Sendable {
 extension [TableLayout] {
     /// Compares all tables.
     ///
-    /// - Returns: the number of equal rows, and a sentence on the first difference; `nil` = there is none.
+    /// - Returns: the number of equal rows, and a sentence on the first difference; `nil` = all rows are equal.
     func difference(_ source: ReadConnection, _ copy: ReadConnection) throws -> (CopiedRows, String?) {
         var equal = CopiedRows()
         for table in self {
@@ -26,7 +26,7 @@ extension [TableLayout] {
 struct TableComparison {
     let table: TableLayout
 
-    /// Returns a sentence on the first difference; `nil` = there is none.
+    /// Returns a sentence on the first difference; `nil` = all rows are equal.
     ///
     /// - Parameter equal: rises by the number of equal rows.
     func difference(

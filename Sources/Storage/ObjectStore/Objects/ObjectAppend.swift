@@ -10,7 +10,7 @@ package import StoreProtocol
 /// whole object then.
 package final class ObjectAppend {
     private let put: ObjectPut
-    /// Of the body, unless the put has no other bytes.
+    /// The digest of the body, unless the put has no other bytes.
     private var digest: BodyDigest?
 
     /// - Parameters:

@@ -134,7 +134,7 @@ package final class ObjectPut {
     }
 }
 
-/// What a PUT has written.
+/// The result of a PUT.
 private struct Written: Sendable {
     let object: StoredObject
     /// The bytes of the body.
