@@ -87,7 +87,7 @@ def test_rule_of_an_older_gateway_hits_the_same_objects(upgraded, stubs):
     assert rows(gateway, "SELECT count(*) FROM objects WHERE trashed_at IS NOT NULL") == [(len(hit()),)]
 
 
-def test_deletion_under_way_on_an_older_gateway_hits_the_same_objects(upgraded):
+def test_deletion_in_progress_on_an_older_gateway_hits_the_same_objects(upgraded):
     def store(database) -> None:
         database.execute(
             """
