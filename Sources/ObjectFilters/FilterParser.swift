@@ -156,7 +156,7 @@ extension FilterParser.Word {
         let needsQuotes = !text.utf8.allSatisfy { $0.isASCIIAlphanumeric || $0 >= 0x80 || "._-".utf8.contains($0) }
         func written(_ value: String) -> String {
             guard needsQuotes else { return value }
-            return "\"\(value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+            return "\"" + value.replacing(bytes: ["\\": "\\\\", "\"": "\\\""]) + "\""
         }
         return FilterError(
             position: position,

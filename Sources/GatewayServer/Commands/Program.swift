@@ -198,7 +198,7 @@ package enum Program: CompletedProgram {
                     [.command(ConfigCheck.self), .command(ConfigShow.self)])),
             .group(
                 CommandGroup(
-                    "database", "Move the database to a PostgreSQL server, or back",
+                    "database", "Copy the database to a PostgreSQL server, or back",
                     [.command(DatabaseCopyCommand.self)])),
             .group(
                 CommandGroup(

@@ -96,7 +96,7 @@ private struct ServerDatabaseMetrics: MetricSource {
                 "\(Self.prefix)_reconnects_total", "Connections that were opened again after they were lost.",
                 [([], counts.reconnects)]),
             .counter(
-                "\(Self.prefix)_in_doubt_total", "Transactions of which nobody knows whether they were committed.",
+                "\(Self.prefix)_in_doubt_total", "Transactions whose outcome is unknown.",
                 [([], counts.inDoubt)]),
         ]
     }

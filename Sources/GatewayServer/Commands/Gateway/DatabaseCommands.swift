@@ -76,7 +76,7 @@ struct DatabaseCopyCommand: Command {
 
     private func server(at url: String) throws -> PostgresServer {
         if let problem = PostgresServer.problem(of: url) {
-            throw DataDirectory.Problem(description: "the URL of the server \(problem)")
+            throw DataDirectory.Problem(description: "the URL of the server is refused: it \(problem)")
         }
         var server = PostgresServer(url: url, schema: schema ?? PostgresServer.defaultSchema)
         server.passwordFile = passwordFile
