@@ -61,12 +61,4 @@ import Testing
     ]) func faultsNameTheKeyAndTheRule(_ settings: String, _ fault: String) throws {
         #expect(try read(settings).1 == [fault])
     }
-
-    @Test func backupSchedulesNeedAFile() throws {
-        let schedule = ", backup: {schedules: [{name: 'a', kind: 'directory', root: '/x'}]}"
-        #expect(try read("", schedule).1.isEmpty)
-        let faults = try read(Self.url, schedule).1
-        #expect(
-            faults.count == 1 && faults[0].hasPrefix("backup.schedules is only for a database in the data directory"))
-    }
 }

@@ -21,8 +21,8 @@ struct DatabaseCopyCommand: Command {
         """,
     ]
     static let examples = [
-        "database copy --from ./data --to postgresql://gateway@db.example.com/gateway --password-file password",
-        "database copy --from postgresql://gateway@db.example.com/gateway --to ./data --password-file password",
+        "database copy --from ./data --to postgresql://gateway@db/gateway",
+        "database copy --from postgresql://gateway@db/gateway --to ./data",
     ]
 
     static var parameters: [Parameter<Self>] {
