@@ -49,6 +49,7 @@ final class Scratch: Sendable {
         _ migrations: [Migration] = [.notes], on server: PostgresServer, options: Database.Options = Database.Options()
     ) throws -> Database {
         let translated = migrations.map { migration in
+            guard migration.change == nil else { return migration }
             let sql = DatabaseEngine.translated(migration.sql)
             let translated = Migration(name: migration.name, sql: migration.sql, postgres: sql)
             return migration.isDormant ? translated.dormant : translated
