@@ -26,6 +26,8 @@ ENGINE = {
     r"BEGIN( IMMEDIATE)?$|COMMIT$|ROLLBACK$|(SAVEPOINT|RELEASE|ROLLBACK TO) write$": "transactions of SQLite's one writer",
     r"CREATE TABLE IF NOT EXISTS migrations |.*\b(FROM|INTO) migrations\b": "each engine has migrations of its own",
     r".*\bsqlite_schema\b": "lists the tables of SQLite's file",
+    r"(SELECT|DELETE|INSERT OR REPLACE)\b.* (FROM|INTO) \"\w+\"": "copies the rows of a table from one engine to the other",
+    r"(DROP|CREATE) TRIGGER |.*\b(sqlite_master|sqlite_sequence|pragma_\w+)\b": "copies rows into SQLite's file, or from it",
 }
 #: The raw value of a case, which has the name of its type or of an instance in front.
 _RAW_VALUE = re.compile(r"(\w+\.)+\w+\.rawValue")
@@ -127,9 +129,11 @@ def literals(file: str, source: str) -> Iterator[Literal]:
 
 @cache
 def all_literals() -> tuple[Literal, ...]:
-    """Returns the string literals of Sources, without generated files and the sessions of PostgreSQL, whose texts are its own."""
-    own = ROOT / "Sources/Storage/Database/PostgreSQL"
-    sources = (path for path in (ROOT / "Sources").rglob("*.swift") if own not in path.parents)
+    """Returns the string literals of Sources, without generated files, the sessions of PostgreSQL, whose texts are its own, and
+    copies between the engines, whose texts are for one of them.
+    """
+    own = {ROOT / "Sources/Storage/Database" / folder for folder in ("PostgreSQL", "Transfer")}
+    sources = (path for path in (ROOT / "Sources").rglob("*.swift") if own.isdisjoint(path.parents))
     paths = sorted(path for path in sources if not path.name.endswith(".pb.swift"))
     return tuple(literal for path in paths for literal in literals(str(path.relative_to(ROOT)), path.read_text()))
 
