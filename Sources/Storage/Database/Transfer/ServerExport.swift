@@ -178,8 +178,8 @@ final class ServerExport {
 
     /// Continues the numbers of rows where the server has ended, so that none is used twice.
     private func copyNumbers(_ source: ReadConnection) throws {
-        for table in tables where table.keepsNumbers {
-            guard let column = table.key.first.map({ table.columns[$0].name }) else { continue }
+        for table in tables {
+            guard let column = table.numberColumn else { continue }
             let sequence = try source.first(
                 "SELECT pg_get_serial_sequence($1, $2) AS name", "\(server.quotedSchema).\(table.quotedName)", column
             ) { $0.optionalText("name") }

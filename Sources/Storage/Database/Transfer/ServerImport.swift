@@ -87,9 +87,8 @@ struct ServerImport {
         let numbers = try source.query("SELECT name, seq FROM sqlite_sequence WHERE seq > 0") { row in
             (table: row.text("name"), last: row.int64("seq"))
         }
-        for table in tables where table.keepsNumbers {
-            guard let column = table.key.first.map({ table.columns[$0].name }),
-                let last = numbers.first(where: { $0.table == table.name })?.last
+        for table in tables {
+            guard let column = table.numberColumn, let last = numbers.first(where: { $0.table == table.name })?.last
             else { continue }
             _ = try target.hasRow(
                 "SELECT setval(pg_get_serial_sequence($1, $2), CAST($3 AS BIGINT)) AS value",

@@ -21,6 +21,9 @@ struct TableLayout {
     /// Whether numbers of rows that were deleted are not used again (AUTOINCREMENT).
     let keepsNumbers: Bool
 
+    /// The column of numbers that are not used again; `nil` = the table has no such column.
+    var numberColumn: String? { keepsNumbers ? key.first.map { columns[$0].name } : nil }
+
     var quotedName: String { Self.quoted(name) }
 
     var columnNames: String { columns.map { Self.quoted($0.name) }.joined(separator: ", ") }
