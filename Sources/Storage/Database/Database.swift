@@ -297,8 +297,12 @@ package final class Database: Sendable {
     }
 
     /// Ends the background reads of callers that wait for their turn with ``DatabaseError/closed``, and from now on lets a caller have
-    /// only one that waits. For the end of the process: calls whose read has begun get their answer.
-    package func refuseWaitingReads() { background.stop() }
+    /// only one that waits. For the end of the process: calls whose read has begun get their answer. A server that cannot be reached is
+    /// not waited for any more.
+    package func refuseWaitingReads() {
+        background.stop()
+        activity?.end()
+    }
 
     private var identity: ObjectIdentifier { ObjectIdentifier(writer.queue) }
 

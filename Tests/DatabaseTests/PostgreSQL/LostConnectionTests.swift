@@ -229,6 +229,19 @@ import Testing
         WHERE a.wait_event = 'SyncRep' AND l.locktype = 'advisory' AND l.classid = CAST($1 AS OID)
         """
 
+    @Test func programThatEndsDoesNotWaitForALostServer() throws {
+        var server = Self.server(proxy, scratch)
+        for timeout in [
+            \PostgresServer.connectTimeout, \.lockTimeout, \.writeTimeout, \.networkTimeout,
+        ] as [WritableKeyPath<PostgresServer, Duration>] { server[keyPath: timeout] = .milliseconds(200) }
+        server.reconnectTimeout = .seconds(100_000)
+        let database = try scratch.database(on: server)
+        proxy.cut(.stalled)
+        database.refuseWaitingReads()
+        #expect(throws: DatabaseError.self) { try database.writeBlocking { try Self.insert("lost")($0) } }
+        database.close()
+    }
+
     @Test func serverThatDoesNotAnswerHoldsNobodyForever() throws {
         var server = Self.server(proxy, scratch)
         for timeout in [

@@ -186,7 +186,8 @@ final class PostgresSession: DatabaseSession {
                 server.activity.note { $0.reconnects += 1 }
                 return
             } catch {
-                guard case .unavailable = error, role == .writer, ContinuousClock.now - since < server.reconnectTimeout
+                guard case .unavailable = error, role == .writer, !server.activity.isEnding,
+                    ContinuousClock.now - since < server.reconnectTimeout
                 else { throw error }
             }
             usleep(Self.retryPause)

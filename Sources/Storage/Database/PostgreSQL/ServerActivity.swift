@@ -43,8 +43,15 @@ package struct ServerCounts: Sendable {
     package internal(set) var roundTrips = 0
 }
 
-/// The counters of a program's connections to a server; any thread may use them at any time.
+/// The counters of a program's connections to a server, and its end; any thread may use them at any time.
 final class ServerActivity: Sendable {
+    private let ending = Atomic(false)
+
+    /// Whether the program ends, so that it does not wait until a server can be reached again.
+    var isEnding: Bool { ending.load(ordering: .relaxed) }
+
+    func end() { ending.store(true, ordering: .relaxed) }
+
     private let counts = Lock(ServerCounts())
 
     /// The counts, without round trips.
