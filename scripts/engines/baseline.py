@@ -43,6 +43,7 @@ def judge(database: sqlite3.Connection, connection: psycopg.Connection) -> list[
     """
     if not PATH.exists() or PATH.read_text() != text():
         return [f"{PATH.relative_to(ROOT)} is not current: run scripts/sql baseline"]
+    # The column of PostgreSQL alone, `lowest_migration`, is not needed here.
     connection.execute('CREATE TABLE migrations (name TEXT COLLATE "C" PRIMARY KEY, number BIGINT NOT NULL)')
     connection.execute(PATH.read_text())
     failures = []

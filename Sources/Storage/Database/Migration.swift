@@ -1,21 +1,46 @@
 /// One step of the schema, applied once in a transaction of its own, and never edited afterwards: errors are corrected by later
 /// steps.
 package struct Migration: Sendable {
+    /// The programs that may use a schema on a server after a step. A SQLite file is always refused by a program that lacks one.
+    package enum Compatibility: Sendable, Equatable {
+        /// Those that have the step.
+        case own
+        /// Also those that lack it: the step adds what their statements do not notice.
+        case expanding
+        /// Those that have the named step, which an earlier release has added: what only programs before it use is removed.
+        case contracting(after: String)
+
+        /// The step that a program must have, as the table of migrations records it; empty = none, `nil` = this one.
+        var lowest: String? {
+            switch self {
+            case .own: nil
+            case .expanding: ""
+            case .contracting(let step): step
+            }
+        }
+    }
+
     /// The name: the module and a number, e.g. `accounts-1`.
     package let name: String
     /// The statements, separated by semicolons.
     package let sql: String
     /// The statements for PostgreSQL; `nil` if each baseline has their result.
     package let postgres: String?
+    package let compatibility: Compatibility
+    /// The name of the index that `sql` creates on a table with rows; `nil` = it does something else. On a server, writes continue
+    /// meanwhile.
+    let index: String?
     /// A change of rows that needs more than SQL, after the statements and in their transaction.
     let change: (@Sendable (Connection) throws -> Void)?
     /// Whether a file that lacks the step stays without it; a file that has it is accepted.
     package private(set) var isDormant = false
 
-    package init(name: String, sql: String, postgres: String? = nil) {
+    package init(name: String, sql: String, postgres: String? = nil, compatibility: Compatibility = .own) {
         self.name = name
         self.sql = sql
         self.postgres = postgres
+        self.compatibility = compatibility
+        index = nil
         change = nil
     }
 
@@ -24,6 +49,20 @@ package struct Migration: Sendable {
         self.change = change
         sql = ""
         postgres = ""
+        compatibility = .own
+        index = nil
+    }
+
+    /// - Parameters:
+    ///   - sql: `CREATE INDEX …` or `CREATE UNIQUE INDEX …`.
+    ///   - index: its name. An index that is not unique is expanding.
+    package init(name: String, sql: String, index: String) {
+        self.name = name
+        self.sql = sql
+        self.index = index
+        postgres = sql
+        compatibility = sql.utf8.starts(with: "CREATE INDEX".utf8) ? .expanding : .own
+        change = nil
     }
 
     /// The same step for a file whose owner does not use it now.
@@ -50,7 +89,8 @@ extension Connection {
             do {
                 try session.executeScript(migration.sql)
                 try migration.change?(self)
-                try record(migration.name)
+                try execute(
+                    "INSERT INTO migrations (name, number) SELECT $1, count(*) + 1 FROM migrations", migration.name)
                 try execute("COMMIT")
             } catch {
                 if isInTransaction { try execute("ROLLBACK") }
@@ -58,23 +98,41 @@ extension Connection {
             }
         }
     }
-
-    /// Records that the database has a migration.
-    func record(_ migration: String) throws(DatabaseError) {
-        try execute("INSERT INTO migrations (name, number) SELECT $1, count(*) + 1 FROM migrations", migration)
-    }
 }
 
 extension ReadConnection {
-    /// Returns the migrations that the file does not have, in order, without dormant ones.
+    /// Returns the migrations that the database does not have, in order, without dormant ones.
     ///
-    /// - Throws: `newerSchema` if the file has one that is not among them.
+    /// - Throws: `newerSchema` if it has one that is not among them, and that a program must have.
     package func pending(_ migrations: [Migration]) throws -> [Migration] {
-        let applied = try query("SELECT name FROM migrations ORDER BY number") { $0.text("name") }
+        let applied = session.isRemote ? try appliedOnServer() : try appliedInFile()
         let known = Set(migrations.map(\.name))
-        if let unknown = applied.first(where: { !known.contains($0) }) {
-            throw DatabaseError.newerSchema(migration: unknown)
+        for (name, lowest) in applied where !known.contains(name) {
+            // The program can use a schema with later steps that allow for it.
+            guard let lowest, lowest.isEmpty || known.contains(lowest) else {
+                throw DatabaseError.newerSchema(migration: name)
+            }
         }
-        return migrations.filter { !$0.isDormant && !applied.contains($0.name) }
+        let names = Set(applied.map(\.name))
+        return migrations.filter { !$0.isDormant && !names.contains($0.name) }
+    }
+
+    /// Returns the migrations that a schema on a server does not have; `nil` if it has no tables.
+    func pendingOnServer(_ migrations: [Migration]) throws -> [Migration]? {
+        try session.begin()
+        let exists = try hasRow("SELECT 1 FROM pg_class WHERE oid = to_regclass('migrations')")
+        let pending = exists ? try pending(migrations) : nil
+        try session.commit()
+        return pending
+    }
+
+    private func appliedInFile() throws -> [(name: String, lowest: String?)] {
+        try query("SELECT name FROM migrations ORDER BY number") { ($0.text("name"), nil) }
+    }
+
+    private func appliedOnServer() throws -> [(name: String, lowest: String?)] {
+        try query("SELECT name, lowest_migration FROM migrations ORDER BY number") { row in
+            (row.text("name"), row.isNull("lowest_migration") ? nil : row.text("lowest_migration"))
+        }
     }
 }

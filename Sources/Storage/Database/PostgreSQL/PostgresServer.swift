@@ -27,6 +27,8 @@ package struct PostgresServer: Sendable {
     package var reconnectTimeout = Duration.seconds(10)
     /// The longest wait for a lock, such as that of the writer.
     package var lockTimeout = Duration.seconds(10)
+    /// The longest wait of a migration for a table, during which the statements of other programs wait behind it.
+    var tableLockTimeout = Duration.seconds(2)
     /// The longest statement of a write.
     package var writeTimeout = Duration.seconds(5)
     /// The longest statement of a read.

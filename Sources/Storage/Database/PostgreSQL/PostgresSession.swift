@@ -201,16 +201,12 @@ final class PostgresSession: DatabaseSession {
         guard link.serverEncoding == "UTF8" else {
             throw .unsuitable("the database has the encoding \(link.serverEncoding): create it with ENCODING 'UTF8'")
         }
-        // The writer's wait for its lock is a statement, too; afterwards its transaction has the shorter limit.
-        let statementTimeout = role == .writer ? server.lockTimeout + server.writeTimeout : server.readTimeout
         let settings = [
             "search_path": server.quotedSchema,
-            "statement_timeout": "\(statementTimeout.wholeMilliseconds)",
-            "lock_timeout": "\(server.lockTimeout.wholeMilliseconds)",
             "idle_in_transaction_session_timeout": "\(server.idleTimeout.wholeMilliseconds)",
             "jit": "off",
         ]
-        let commands = settings.map { "SET \($0.key) = \($0.value)" } + [Self.waitForLog, Self.identify]
+        let commands = settings.map { "SET \($0.key) = \($0.value)" } + [limits, Self.waitForLog, Self.identify]
         let result = try run(commands.joined(separator: "; "))
         guard result.rowCount == 1 else { throw .unsuitable("the server does not identify itself") }
         guard result.int64(0, 0) == Int64(link.backend) || server.pooler == .session else {
@@ -219,6 +215,16 @@ final class PostgresSession: DatabaseSession {
         }
         process = result.text(0, 1)
         try link.setTimeline(result.int64(0, 2))
+    }
+
+    /// The commands that limit statements and their waits for locks.
+    var limits: String {
+        // The writer's wait for its lock is a statement, too; afterwards its transaction has the shorter limit.
+        let statement = role == .writer ? server.lockTimeout + server.writeTimeout : server.readTimeout
+        return """
+            SET statement_timeout = \(statement.wholeMilliseconds); \
+            SET lock_timeout = \(server.lockTimeout.wholeMilliseconds)
+            """
     }
 
     /// Makes a COMMIT wait until it is on the server's disk, whatever the default of the server.

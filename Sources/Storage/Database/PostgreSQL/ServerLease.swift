@@ -40,12 +40,23 @@ enum LeaseRecords {
 
     static let end = "\(now) + \(duration.wholeMilliseconds * 1000)"
 
+    /// Returns the program that has the right, for people; `nil` = none has it.
+    static func user(in connection: ReadConnection) throws -> String? {
+        guard try exist(in: connection) else { return nil }
+        return try connection.first(
+            "SELECT description FROM leases WHERE name = 'gateway' AND expires_at > \(now)"
+        ) { $0.text("description") }
+    }
+
+    private static func exist(in connection: ReadConnection) throws -> Bool {
+        try connection.hasRow("SELECT 1 FROM pg_class WHERE oid = to_regclass('leases')")
+    }
+
     /// Takes the right in the writer's transaction.
     ///
     /// - Throws: ``DatabaseError/unsuitable(_:)`` if another program has it.
     static func take(_ holder: LeaseHolder, in connection: Connection) throws {
-        let isMissing = try connection.first("SELECT to_regclass('leases') AS class") { $0.isNull("class") }
-        if isMissing ?? true {
+        if try !exist(in: connection) {
             try connection.session.executeScript(
                 """
                 CREATE TABLE leases (

@@ -123,21 +123,17 @@ extension PostgresSession {
     }
 
     fileprivate func examineSchema(_ migrations: [Migration], in report: inout ServerReport) throws {
-        let exists = try run("SELECT to_regclass('migrations'), to_regclass('leases')")
-        guard !exists.isNull(0, 0) else {
+        let connection = ReadConnection(self)
+        guard let pending = try connection.pendingOnServer(migrations) else {
             report.add(.fact, "the schema \(server.schema) has no tables: a gateway creates them when it starts")
             return
         }
         try requireCollation()
-        let connection = ReadConnection(self)
-        try begin()
-        let pending = try connection.pending(migrations)
-        try commit()
         let state = pending.isEmpty ? "is current" : "gets \(pending.count) migrations at the next start"
         report.add(.fact, "the schema \(server.schema) \(state)")
-        guard !exists.isNull(0, 1) else { return }
-        let user = try run(
-            "SELECT description FROM leases WHERE expires_at > extract(epoch FROM clock_timestamp()) * 1000000")
-        report.add(.fact, if: user.rowCount > 0, "the gateway that uses the database is \(user.text(0, 0))")
+        try begin()
+        let user = try LeaseRecords.user(in: connection)
+        try commit()
+        if let user { report.add(.fact, "the gateway that uses the database is \(user)") }
     }
 }
