@@ -25,6 +25,7 @@ ELSEWHERE = {
     "objects show",
     "objects stop",
     "database copy",
+    "database migrate",
 }
 LONG_NAME = "sensor_front_left_camera_" * 4 + ".log"
 #: Commands that print a table.

@@ -198,8 +198,8 @@ package enum Program: CompletedProgram {
                     [.command(ConfigCheck.self), .command(ConfigShow.self)])),
             .group(
                 CommandGroup(
-                    "database", "Copy the database to a PostgreSQL server, or back",
-                    [.command(DatabaseCopyCommand.self)])),
+                    "database", "Move the database to a PostgreSQL server or back, and migrate its tables",
+                    [.command(DatabaseCopyCommand.self), .command(DatabaseMigrate.self)])),
             .group(
                 CommandGroup(
                     "clock", "Show or confirm the clock that deletions by age use",

@@ -4,7 +4,7 @@ import Backup
 import Basics
 package import Capability
 import Catalog
-import Configuration
+package import Configuration
 import Console
 import CopyJobs
 package import Database
@@ -164,7 +164,7 @@ extension GatewayModules {
     static var postgresTables: String { String(decoding: PackageResources.postgres_sql, as: UTF8.self) }
 
     /// The tables of all capabilities and of the enabled apps.
-    static func databaseMigrations(_ configuration: Configuration) -> [Migration] {
+    package static func databaseMigrations(_ configuration: Configuration) -> [Migration] {
         ownMigrations + configuration.apps.migrations
     }
 

@@ -1,6 +1,7 @@
 import Backup
 import Basics
 import CommandLineInterface
+import Configuration
 import Database
 import JSON
 import Serve
@@ -99,5 +100,50 @@ struct DatabaseCopyCommand: Command {
                 .init(name: "rows", value: .number(Int64(outcome.rows.rows))),
                 .init(name: "kept_file", value: outcome.keptFile.map { .string($0) } ?? .null),
             ]), text: lines.joined(separator: "\n"))
+    }
+}
+
+/// `data-gateway database migrate`
+struct DatabaseMigrate: Command {
+    static let name = "migrate"
+    static let summary = "Bring the tables on a PostgreSQL server to this version"
+    static let discussion = [
+        """
+        A gateway does the same when it starts. Use the command before the start if that would take long: a gateway of the \
+        version before may run meanwhile. If one of the changes is not for it, the command says so and changes nothing. \
+        Run it again if it was interrupted.
+        """
+    ]
+    static let examples = ["database migrate --config gateway.json5"]
+
+    static var parameters: [Parameter<Self>] {
+        [
+            .option(
+                "--config", "FILE", \.options.configurationPath, "The gateway's configuration file, with database.url",
+                isRequired: true),
+            .flag("--json", \.json, "Print one JSON object"),
+        ]
+    }
+
+    var options = ServeOptions()
+    var json = false
+
+    func run(in environment: CommandEnvironment) async -> ExitCode {
+        await environment.report(asJSON: json) {
+            let configuration = try Configuration(options, apps: Program.apps, variables: environment.variables)
+            guard let server = configuration.database.server else {
+                throw DataDirectory.Problem(
+                    description:
+                        "the configuration has no database.url: a gateway brings its file to its version when it starts"
+                )
+            }
+            let applied = try server.migrate(GatewayModules.databaseMigrations(configuration))
+            let state = applied.isEmpty ? "is current" : "has now \(applied.joined(separator: ", "))"
+            return Reply(
+                json: .object([
+                    .init(name: "place", value: .string(server.place)),
+                    .init(name: "applied", value: .array(applied.map { .string($0) })),
+                ]), text: "\(server.place) \(state)")
+        }
     }
 }
