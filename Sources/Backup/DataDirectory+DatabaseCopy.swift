@@ -10,9 +10,14 @@ extension DataDirectory {
     /// - Parameter place: where the database is going to be; see `PostgresServer.place`.
     /// - Throws: ``Problem``, `PrivateFile.Failure`.
     package static func openForCopy(_ path: String, to place: String) throws -> DataDirectory {
-        // The place is recorded before the file gets another name.
-        if try serverPlace(path) == place, try PrivateFile.exists(path + "/gateway.db") {
-            return try DataDirectory(locking: path)
+        if let own = try serverPlace(path) {
+            // The place is recorded before the file gets another name.
+            if own == place, try PrivateFile.exists(path + "/gateway.db") { return try DataDirectory(locking: path) }
+            throw Problem(
+                description: """
+                    the database of \(path) is on a server (\(own)): to move it to another one, copy it to the folder first, by \
+                    'data-gateway database copy --from URL --to \(path)'
+                    """)
         }
         return try openForRepair(path)
     }
@@ -22,16 +27,7 @@ extension DataDirectory {
     /// - Parameter place: where the database is; see `PostgresServer.place`.
     /// - Throws: ``Problem``, if the folder belongs to another database.
     package static func openForCopy(_ path: String, from place: String) throws -> DataDirectory {
-        guard let own = try serverPlace(path) else {
-            throw Problem(
-                description: """
-                    \(path) is not the data directory of a gateway with its database on a server: it has no file 'database'. Name the \
-                    folder with the keys of that gateway
-                    """)
-        }
-        guard own == place else {
-            throw Problem(description: "the database of \(path) is another one (\(own)) than \(place)")
-        }
+        try require(path, usedWith: place)
         let directory = try DataDirectory(locking: path)
         // A copy that was interrupted at its end: no gateway serves a folder that has both.
         if !directory.isNew { try move(directory.database, to: directory.unfinishedDatabase) }

@@ -37,8 +37,10 @@ extension DataDirectory {
 
     /// Returns what is wrong with the keys, as sentences; changes nothing.
     ///
-    /// - Parameter connection: the database's; `nil` if it cannot be read.
-    package func keyProblems(_ connection: ReadConnection?) throws -> [String] {
+    /// - Parameters:
+    ///   - connection: the database's; `nil` if it cannot be read.
+    ///   - name: the database for people; `nil` = the file of the folder.
+    package func keyProblems(_ connection: ReadConnection?, of name: String? = nil) throws -> [String] {
         guard try PrivateFile.exists(keys) else {
             return ["the folder \(keys) is missing: restore it from the backup of the database"]
         }
@@ -46,7 +48,9 @@ extension DataDirectory {
         do throws(KeyringError) {
             let keyring = try Keyring.open(directory: keys, create: false)
             let isOwn = try? connection.flatMap { try RootKeyRecords.matches(keyring, in: $0) }
-            if isOwn == false { problems.append(foreignKey.description) }
+            if isOwn == false {
+                problems.append(KeyringError.foreign(path: keys + "/root", database: name ?? database).description)
+            }
         } catch {
             problems.append(error.description)
         }

@@ -37,13 +37,29 @@ extension DataDirectory {
         )
     }
 
-    /// Throws if a command that needs the database as a file is used on a folder whose database is on a server.
+    /// Throws if a command works on a folder whose database is on a server, and was not told which.
     static func requireFile(_ path: String) throws(Problem) {
         guard let place = try serverPlace(path) else { return }
         throw Problem(
             description:
-                "the database of \(path) is on a server (\(place)), and this command needs it in the folder: copy it there by "
-                + "'data-gateway database copy --from URL --to \(path)'")
+                "the database of \(path) is on a server (\(place)): name the configuration of the gateway with --config"
+        )
+    }
+
+    /// Throws unless the folder belongs to a database on a server.
+    ///
+    /// - Parameter place: where the database is; see `PostgresServer.place`.
+    static func require(_ path: String, usedWith place: String) throws(Problem) {
+        guard let own = try serverPlace(path) else {
+            throw Problem(
+                description: """
+                    \(path) is not the data directory of a gateway with its database on a server: it has no file 'database'. Name the \
+                    folder with the keys of that gateway
+                    """)
+        }
+        guard own == place else {
+            throw Problem(description: "the database of \(path) is another one (\(own)) than \(place)")
+        }
     }
 
     /// Opens the root key for a database on a server, creates it for a new one, and records the place of the database.

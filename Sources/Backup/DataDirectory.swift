@@ -102,8 +102,15 @@ package final class DataDirectory: Sendable {
 
     /// Opens the folder for a command that works on a stopped gateway's data, which must exist.
     ///
+    /// - Parameter place: where the database is, if it is on a server; see `PostgresServer.place`.
     /// - Throws: ``Problem``, `PrivateFile.Failure`.
-    package static func openForRepair(_ path: String) throws -> DataDirectory {
+    package static func openForRepair(_ path: String, usedWith place: String? = nil) throws -> DataDirectory {
+        if let place {
+            try require(path, usedWith: place)
+            let directory = try DataDirectory(locking: path)
+            try directory.checkFormat()
+            return directory
+        }
         try requireFile(path)
         // A restore that did not finish is the reason why the database is missing.
         let isInterrupted = try exists(path + "/restoring") || RequestedRestore.isPending(in: path)

@@ -20,7 +20,7 @@ extension Doctor {
     ///
     /// - Returns: the number of files put into quarantine.
     package func reconcile() throws -> Int {
-        try writing { database in
+        try database.writing(migrations) { database in
             let quarantined = try store.reconcile(database) { try CatalogedFiles(connection: $0).isListed($1) }
             guard let quarantined else {
                 throw DataDirectory.Problem(
@@ -35,14 +35,14 @@ extension Doctor {
 
     /// Makes the present root key that of the database, whatever it was used with before.
     package func acceptRootKey() throws {
-        try writing { try directory.acceptRootKey(for: $0) }
+        try database.writing(migrations) { try directory.acceptRootKey(for: $0) }
     }
 
     /// Lists completed uploads again, in the order of their completion.
     ///
     /// - Parameter fileIDs: `nil` for all whose facts are known and of whose deletion the database has no record.
     package func readopt(_ fileIDs: Set<String>?, at now: UnixTime) throws -> [RepairResult] {
-        try writing { database in
+        try database.writing(migrations) { database in
             guard try database.readBlocking({ try store.permitsReadoption(to: $0) }) else {
                 throw DataDirectory.Problem(
                     description:
@@ -101,21 +101,11 @@ extension Doctor {
 
     /// Permanently removes files from quarantine.
     package func delete(_ fileIDs: Set<String>) throws -> [RepairResult] {
-        var opened: Database?
-        defer { opened?.close() }
-        return try fileIDs.sorted().map { fileID in
-            let isDeleted = try store.deleteQuarantined(fileID) {
-                let database = try opened ?? Database(path: directory.database, migrations: migrations)
-                opened = database
-                return database
+        try database.opening(migrations) { open in
+            try fileIDs.sorted().map { fileID in
+                let isDeleted = try store.deleteQuarantined(fileID, open)
+                return RepairResult(fileID: fileID, problem: isDeleted ? nil : "the quarantine has no such file")
             }
-            return RepairResult(fileID: fileID, problem: isDeleted ? nil : "the quarantine has no such file")
         }
-    }
-
-    private func writing<T>(_ body: (Database) throws -> T) throws -> T {
-        let database = try Database(path: directory.database, migrations: migrations)
-        defer { database.close() }
-        return try body(database)
     }
 }

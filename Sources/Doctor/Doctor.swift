@@ -38,7 +38,7 @@ package struct Doctor: Sendable {
     }
 
     package struct Report: Sendable {
-        /// The path of the database file.
+        /// The path of the database file, or its place on a server.
         package let database: String
         /// Damage of the database file; empty if the file is whole.
         package var damages: [String] = []
@@ -75,16 +75,22 @@ package struct Doctor: Sendable {
 
     let directory: DataDirectory
     let migrations: [Migration]
+    let database: StoppedDatabase
     let store: any OfflineObjects
     /// Whether the objects have their bytes in a bucket.
     private let isOfBucket: Bool
 
     /// - Parameters:
     ///   - directory: stays locked as long as the doctor exists.
+    ///   - database: its database.
     ///   - migrations: those of this program.
     ///   - bucket: the store, if it is in a bucket; `nil` = the data directory has it.
-    package init(_ directory: DataDirectory, migrations: [Migration], bucket: (any OfflineObjects)? = nil) {
+    package init(
+        _ directory: DataDirectory, _ database: StoppedDatabase, migrations: [Migration],
+        bucket: (any OfflineObjects)? = nil
+    ) {
         self.directory = directory
+        self.database = database
         self.migrations = migrations
         store = bucket ?? OfflineStore(directory: directory.store)
         isOfBucket = bucket != nil
@@ -93,12 +99,12 @@ package struct Doctor: Sendable {
     /// - Parameter checksums: whether the data of every object is read and verified.
     /// - Throws: `DataDirectory.Problem`, `DatabaseError`.
     package func examine(checksums: Bool) throws -> Report {
-        var report = Report(database: directory.database)
+        var report = Report(database: database.name)
         do {
-            try Database.inspect(path: directory.database) { connection in
-                let records = DoctorRecords(connection: connection)
-                report.damages = try records.damages()
-                report.keys = try directory.keyProblems(connection)
+            try database.inspect { connection in
+                // A server examines its files itself.
+                if database.isFile { report.damages = try DoctorRecords(connection: connection).damages() }
+                report.keys = try directory.keyProblems(connection, of: database.name)
                 try examine(connection, checksums: checksums, &report)
             }
         } catch let error as DatabaseError where error.isDamage || !report.damages.isEmpty {

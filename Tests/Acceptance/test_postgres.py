@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import subprocess
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -54,10 +53,6 @@ class SecureServer(Server):
 
     def secure_url(self, host: str = "127.0.0.1") -> str:
         return f"postgresql://{ROLE}@{host}:{self.port}/postgres"
-
-    def execute(self, statement: str) -> None:
-        with closing(self.connect("postgres")) as connection:
-            connection.execute(statement)
 
 
 @pytest.fixture(scope="module")
@@ -258,7 +253,7 @@ def test_commands_for_files_say_what_to_use(binary, gateway_with, place, tmp_pat
             [binary, *command, "--data-dir", gateway.data], capture_output=True, text=True, timeout=120
         )
         assert done.returncode == 1, done
-    assert "copy it there by 'data-gateway database copy" in done.stderr or command[0] == "restore", done
+    assert "name the configuration of the gateway with --config" in done.stderr or command[0] == "restore", done
 
 
 def test_keys_of_a_server_are_refused_without_one(binary):

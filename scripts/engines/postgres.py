@@ -128,6 +128,11 @@ class Server:
         """Opens a connection on which each statement is a transaction of its own."""
         return psycopg.connect(self.url(database), autocommit=True, prepare_threshold=None)
 
+    def execute(self, statement: str) -> None:
+        """Runs a statement in the database of gateways."""
+        with closing(self.connect("postgres")) as connection:
+            connection.execute(statement)
+
     def database(self) -> psycopg.Connection:
         """Makes a database with the functions of the gateway's schema, without tables, and opens a connection to it."""
         connection = self.empty_database()

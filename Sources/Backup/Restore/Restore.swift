@@ -41,14 +41,17 @@ package struct Restore {
     ///   - path: a new or empty folder, if `keepsBucket`.
     ///   - migrations: those of this program.
     ///   - keepsBucket: whether the objects keep their bytes in a bucket.
+    ///   - place: the server that has the database of the folder so far, or that is going to have it; the database is restored into the
+    ///     folder in any case.
     /// - Throws: ``ArchiveError``, `DataDirectory.Problem`, `DatabaseError`. Nothing has changed unless files were already being
     ///   replaced.
     package static func run(
         from file: String, passphrase: Secret?, into path: String, migrations: [Migration], now: UnixTime,
-        keepsBucket: Bool = false
+        keepsBucket: Bool = false, usedWith place: String? = nil
     ) throws -> Outcome {
         let archive = try ArchiveContents(try ArchiveFile.open(file, passphrase: passphrase))
-        let target = try RestoreTarget(path, for: archive.manifest, keepsBucket: keepsBucket)
+        let target = try RestoreTarget(
+            path, for: archive.manifest, keepsBucket: keepsBucket, usedWith: place)
         let restore = Restore(archive: archive, migrations: migrations, now: now, keepsBucket: keepsBucket)
         return try restore.run(target)
     }

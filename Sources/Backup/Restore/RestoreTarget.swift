@@ -12,11 +12,13 @@ struct RestoreTarget {
 
     /// Creates the folder if it does not exist, and locks it.
     ///
-    /// - Parameter keepsBucket: whether the objects keep their bytes in a bucket.
+    /// - Parameters:
+    ///   - keepsBucket: whether the objects keep their bytes in a bucket.
+    ///   - place: the server that may have the database of the folder so far; `nil` = no server may have it.
     /// - Throws: `DataDirectory.Problem` if it contains anything but the store that belongs to the archive's database.
-    init(_ path: String, for manifest: Manifest, keepsBucket: Bool) throws {
+    init(_ path: String, for manifest: Manifest, keepsBucket: Bool, usedWith place: String?) throws {
         try DataDirectory.make(path)
-        try DataDirectory.requireFile(path)
+        if try DataDirectory.serverPlace(path) != place { try DataDirectory.requireFile(path) }
         let restoring = try PrivateFile.read(path + "/restoring/manifest").flatMap { Manifest($0) }
         let store = try OfflineStore(directory: path + "/store").identity?.id
         if let restoring {
@@ -83,7 +85,7 @@ struct RestoreTarget {
     ///
     /// - Returns: that folder; `nil` if it has neither.
     func setAside(_ now: UnixTime) throws -> String? {
-        let names = ["gateway.db", "gateway.db-wal", "gateway.db-shm", "keys"]
+        let names = ["gateway.db", "gateway.db-wal", "gateway.db-shm", "database", "keys"]
             .filter { DataDirectory.exists("\(directory.path)/\($0)") }
         guard !names.isEmpty else { return nil }
         let folder = "\(directory.path)/\(DataDirectory.unusedName("replaced-", at: now, in: directory.path))"

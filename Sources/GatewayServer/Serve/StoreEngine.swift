@@ -1,4 +1,3 @@
-package import AppSupport
 package import Backup
 package import Basics
 import Capability
@@ -210,15 +209,14 @@ package struct StoppedBucket: Sendable {
     /// - Parameter directory: the data directory of the gateway, locked.
     /// - Throws: also if the configuration has another engine.
     package static func open(
-        _ options: ServeOptions, _ directory: DataDirectory, apps: [any App.Type], variables: [String: String],
-        _ log: Logger
+        _ configuration: Configuration, _ directory: DataDirectory, _ log: Logger
     ) async throws -> StoppedBucket {
-        let configuration = try Configuration(options, apps: apps, variables: variables, log: log)
-        guard let settings = configuration[StoreConfiguration.self].engine.s3 else {
+        let store = configuration[StoreConfiguration.self]
+        guard let settings = store.engine.s3 else {
             throw DataDirectory.Problem(
                 description: "the configuration has no bucket: name that of the gateway with --config")
         }
-        let access = try await BucketAccess.open(settings, directory, takesOver: options.takesOver, log)
+        let access = try await BucketAccess.open(settings, directory, takesOver: store.takesOver, log)
         let objects = OfflineBucket(
             settings, access.report, credentials: access.credentials, owner: access.owner, register: .ofDatabase,
             clock: SystemClock())

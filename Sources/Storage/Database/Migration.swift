@@ -3,11 +3,11 @@
 package struct Migration: Sendable {
     /// The programs that may use a schema on a server after a step. A SQLite file is always refused by a program that lacks one.
     package enum Compatibility: Sendable, Equatable {
-        /// Those that have the step.
+        /// Only programs that have the step.
         case own
         /// Also those that lack it: the step adds what their statements do not notice.
         case expanding
-        /// Those that have the named step, which an earlier release has added: what only programs before it use is removed.
+        /// Only programs that have the named step of an earlier release: what programs before that use is removed.
         case contracting(after: String)
 
         /// The step that a program must have, as the table of migrations records it; empty = none, `nil` = this one.

@@ -127,7 +127,7 @@ import Testing
         #expect(try index() == true)
     }
 
-    /// Whether the index can be used; `nil` = there is none.
+    /// Whether the index can be used; `nil` = it does not exist.
     private func index() throws -> Bool? {
         try scratch.connection().first(
             "SELECT CAST(indisvalid AS INTEGER) AS valid FROM pg_index WHERE indexrelid = to_regclass('notes_by_parent')"

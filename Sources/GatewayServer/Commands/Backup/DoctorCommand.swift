@@ -25,7 +25,9 @@ struct DoctorCommand: Command {
             .flag(
                 "--objects", \.examinesBucket,
                 "Check the objects in the bucket of the configuration, for a gateway with objects.engine s3"),
-            .option("--config", "FILE", \.options.configurationPath, "The configuration file, for --objects"),
+            .option(
+                "--config", "FILE", \.options.configurationPath,
+                "The configuration file, for --objects and for a database on a server"),
             .flag(
                 "--take-over", \.options.takesOver,
                 "Use the prefix of the bucket although a gateway elsewhere that does not renew it has it"),
@@ -64,10 +66,15 @@ struct DoctorCommand: Command {
     func run(in environment: CommandEnvironment) async -> ExitCode {
         var isInOrder = false
         let code = await environment.report(asJSON: json) {
-            let directory = try DataDirectory.openForRepair(directory)
-            let bucket = try await openBucket(directory, environment)
+            // Warnings are written to the log.
+            let log = ProcessLog()
+            defer { log.flush() }
+            let configuration = try configuration(environment, Logger(log))
+            let gateway = try StoppedGateway(directory, configuration?.database.server)
+            defer { gateway.close() }
+            let bucket = try await openBucket(configuration, gateway.directory, Logger(log))
             let result = Result { () throws -> Reply in
-                let doctor = Doctor(directory, migrations: Program.migrations, bucket: bucket?.objects)
+                let doctor = gateway.doctor(bucket: bucket?.objects)
                 let treatment = try treat(doctor, at: environment.clock.now())
                 let report = try doctor.examine(checksums: checksums)
                 isInOrder = report.isInOrder && treatment.problems.isEmpty
@@ -79,18 +86,20 @@ struct DoctorCommand: Command {
         return code == .success && !isInOrder ? .refused : code
     }
 
+    /// Reads the configuration, if it is named or needed.
+    private func configuration(_ environment: CommandEnvironment, _ log: Logger) throws -> Configuration? {
+        guard examinesBucket || options.configurationPath != nil else { return nil }
+        var options = options
+        options.dataDirectory = directory
+        return try Configuration(options, apps: Program.apps, variables: environment.variables, log: log)
+    }
+
     /// Opens the bucket, if it is to be examined.
     private func openBucket(
-        _ directory: DataDirectory, _ environment: CommandEnvironment
+        _ configuration: Configuration?, _ directory: DataDirectory, _ log: Logger
     ) async throws -> StoppedBucket? {
-        guard examinesBucket else { return nil }
-        // Warnings are written to the log.
-        let log = ProcessLog()
-        defer { log.flush() }
-        var options = options
-        options.dataDirectory = directory.path
-        return try await StoppedBucket.open(
-            options, directory, apps: Program.apps, variables: environment.variables, Logger(log))
+        guard examinesBucket, let configuration else { return nil }
+        return try await StoppedBucket.open(configuration, directory, log)
     }
 
     private func treat(_ doctor: Doctor, at now: UnixTime) throws -> DoctorReply.Treatment {

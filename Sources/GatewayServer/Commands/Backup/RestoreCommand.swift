@@ -1,6 +1,9 @@
 import Backup
 import Basics
 import CommandLineInterface
+import Configuration
+import Database
+import DeviceCommands
 import JSON
 import Serve
 
@@ -19,6 +22,9 @@ struct RestoreCommand: Command {
         The whole archive is checked before anything is put in place. After a crash, run the command again; until then, \
         'serve' refuses the folder.
         """,
+        """
+        With --config and a database on a server, the database is copied there in the end, into a schema that must have no tables.
+        """,
     ]
 
     static var parameters: [Parameter<Self>] {
@@ -30,12 +36,16 @@ struct RestoreCommand: Command {
                 "--keep-bucket", \.keepsBucket,
                 "Restore the database and the keys only, into an empty folder: the objects keep their bytes in a bucket"
             ),
+            .option(
+                "--config", "FILE", \.options.configurationPath,
+                "The configuration file of a gateway with its database on a server"),
             .flag("--json", \.json, "Print one JSON object"),
         ]
     }
 
     var path = ""
     var directory = ""
+    var options = ServeOptions()
     var passphrasePath: String?
     var keepsBucket = false
     var json = false
@@ -43,16 +53,43 @@ struct RestoreCommand: Command {
     func run(in environment: CommandEnvironment) async -> ExitCode {
         await environment.report(asJSON: json) {
             let passphrase = try Passphrase.read(passphrasePath)
-            return reply(
-                try ArchiveError.naming(path) {
-                    try Restore.run(
-                        from: path, passphrase: passphrase, into: directory, migrations: Program.migrations,
-                        now: environment.clock.now(), keepsBucket: keepsBucket)
-                })
+            let server = try server(environment)
+            if let server { try StoppedServer.requireNoTables(server, Program.migrations) }
+            let outcome = try ArchiveError.naming(path) {
+                try Restore.run(
+                    from: path, passphrase: passphrase, into: directory, migrations: Program.migrations,
+                    now: environment.clock.now(), keepsBucket: keepsBucket, usedWith: server?.place)
+            }
+            return reply(outcome, try server.map { try copyDatabase(to: $0, environment) })
         }
     }
 
-    private func reply(_ outcome: Restore.Outcome) -> Reply {
+    /// Returns the server for the database; `nil` = it stays in the data directory.
+    private func server(_ environment: CommandEnvironment) throws -> PostgresServer? {
+        guard options.configurationPath != nil else { return nil }
+        var options = options
+        options.dataDirectory = directory
+        return try Configuration(options, apps: Program.apps, variables: environment.variables).database.server
+    }
+
+    /// Copies the restored database to the server.
+    ///
+    /// - Returns: the server for people.
+    private func copyDatabase(to server: PostgresServer, _ environment: CommandEnvironment) throws -> String {
+        do {
+            _ = try DatabaseTransfer.copy(
+                directory: directory, to: server, Program.migrations, now: environment.clock.now())
+        } catch {
+            throw ClientFailure(
+                """
+                \(directory) has the restored database, which was not copied to the server: \(error). Continue with \
+                'data-gateway database copy --from \(directory) --to URL --schema \(server.schema)'
+                """)
+        }
+        return server.place
+    }
+
+    private func reply(_ outcome: Restore.Outcome, _ place: String?) -> Reply {
         let replaced = outcome.replaced.map { JSONValue.string($0) } ?? .null
         return Reply(
             json: .object([
@@ -64,7 +101,8 @@ struct RestoreCommand: Command {
                 .init(name: "quarantined", value: .number(Int64(outcome.quarantined))),
                 .init(name: "displaced", value: .number(Int64(outcome.displaced))),
                 .init(name: "replaced", value: replaced),
-            ]), text: text(outcome).joined(separator: "\n"))
+                .init(name: "database", value: place.map { .string($0) } ?? .null),
+            ]), text: (text(outcome) + (place.map { ["the database: \($0)"] } ?? [])).joined(separator: "\n"))
     }
 
     private func text(_ outcome: Restore.Outcome) -> [String] {

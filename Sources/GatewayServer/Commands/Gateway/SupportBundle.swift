@@ -58,7 +58,7 @@ struct SupportBundle: Command {
                     "log",
                     .string(log.map(LogExcerpt.file) ?? LogExcerpt.journal(of: "data-gateway", environment.variables))
                 ),
-                ("doctor", examination()), ("machine", machine()),
+                ("doctor", examination(environment)), ("machine", machine()),
             ]
             let text = JSONValue.object(members.map { JSONValue.Member(name: $0.0, value: $0.1) }).text + "\n"
             try write(Array(text.utf8))
@@ -78,11 +78,15 @@ struct SupportBundle: Command {
     }
 
     /// The doctor's findings in the data directory of a stopped gateway, or the reason why there are no findings.
-    private func examination() -> JSONValue {
+    private func examination(_ environment: CommandEnvironment) -> JSONValue {
         guard let directory else { return .null }
         do {
-            let doctor = Doctor(try DataDirectory.openForRepair(directory), migrations: Program.migrations)
-            return DoctorReply(try doctor.examine(checksums: false), DoctorReply.Treatment()).reply.json
+            let server = try? Configuration(options, apps: Program.apps, variables: environment.variables).database
+                .server
+            let gateway = try StoppedGateway(directory, server)
+            defer { gateway.close() }
+            let report = try gateway.doctor().examine(checksums: false)
+            return DoctorReply(report, DoctorReply.Treatment()).reply.json
         } catch {
             return .string("not examined: \(error)")
         }
