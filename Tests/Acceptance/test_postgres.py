@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 import shutil
 import subprocess
 from pathlib import Path
@@ -67,6 +68,56 @@ def secure(authority):
         server.execute(f"CREATE ROLE {ROLE} LOGIN PASSWORD '{PASSWORDS[0]}'")
         server.execute(f"GRANT CREATE ON DATABASE postgres TO {ROLE}")
         yield server
+
+
+class Pooler:
+    """PgBouncer in front of a server."""
+
+    def __init__(self, server: Server, mode: str):
+        #: The folder of its socket, which the server's user owns.
+        self.directory = server.directory / unique("pooler")
+        self.directory.mkdir()
+        owner = pwd.getpwnam("postgres")
+        settings = {
+            "listen_addr": "",
+            "listen_port": 6432,
+            "unix_socket_dir": self.directory,
+            "auth_type": "any",
+            "pool_mode": mode,
+            "max_client_conn": 200,
+            "default_pool_size": 60,
+            "logfile": self.directory / "log",
+        }
+        lines = ["[databases]", f"postgres = host={server.directory} user=gateway", "[pgbouncer]"]
+        lines += [f"{name} = {value}" for name, value in settings.items()]
+        (file := self.directory / "pgbouncer.ini").write_text("\n".join(lines) + "\n")
+        for path in (self.directory, file):
+            os.chown(path, owner.pw_uid, owner.pw_gid)
+        command = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--pdeathsig=KILL"]
+        self.process = subprocess.Popen([*command, "pgbouncer", "--quiet", file])
+        assert eventually(lambda: (self.directory / ".s.PGSQL.6432").exists())
+
+    @property
+    def variables(self) -> dict[str, str]:
+        url = f"postgresql://gateway@/postgres?host={self.directory}&port=6432"
+        return variables(url=url, schema=unique("pooled").replace("-", "_"))
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.fixture
+def pooler(postgres):
+    poolers: list[Pooler] = []
+
+    def start(mode: str) -> Pooler:
+        poolers.append(Pooler(postgres, mode))
+        return poolers[-1]
+
+    yield start
+    for each in poolers:
+        each.close()
 
 
 @pytest.fixture
@@ -254,6 +305,21 @@ def test_commands_for_files_say_what_to_use(binary, gateway_with, place, tmp_pat
         )
         assert done.returncode == 1, done
     assert "name the configuration of the gateway with --config" in done.stderr or command[0] == "restore", done
+
+
+def test_pooler_is_refused_unless_it_keeps_sessions(binary, gateway_with, login, pooler):
+    transactions, sessions = pooler("transaction"), pooler("session")
+    for each in (transactions, sessions):
+        assert "a connection pooler is in front of the database" in refusal(gateway_with, each.variables)
+    allowed = variables(pooler="session")
+    message = "the connection pooler changes sessions with each transaction: set its pool_mode to session"
+    assert message in refusal(gateway_with, transactions.variables | allowed)
+    assert message in check(binary, transactions.variables | allowed).stdout
+    gateway = gateway_with(None, sessions.variables | allowed)
+    file_id, data = uploaded(login, gateway)
+    assert gateway.stop() == 0
+    assert download(login(gateway.start()), file_id) == data
+    assert gateway.stop() == 0
 
 
 def test_keys_of_a_server_are_refused_without_one(binary):
