@@ -59,12 +59,12 @@ def set_place(gateway: Gateway, place: Place | None) -> None:
 class Work:
     """Objects, and an upload whose parts are stored."""
 
-    def __init__(self, gateway: Gateway, boss: User):
+    def __init__(self, gateway: Gateway, boss: User, objects: int = 5):
         self.gateway = gateway
         self.user = boss
         self.fleet = Fleet.create(boss)
         self.uploader = self.fleet.uploader()
-        for seed in range(5):
+        for seed in range(objects):
             completed(self.uploader, content(1000, seed))
         completed(self.uploader, DATA)
         self.ids = [entry.file_id for entry in boss.list_all()]
@@ -123,24 +123,45 @@ def test_database_moves_to_a_server_and_back(binary, gateway_with, login, place)
     offline(binary, "doctor", "--data-dir", gateway.data, "--checksums")
 
 
-def test_copy_that_is_killed_is_repeated(binary, gateway_with, login, place, postgres):
-    gateway = gateway_with(CONFIG)
-    work = Work(gateway, login(gateway))
-    assert gateway.stop() == 0
-    for attempt in range(6):
-        copy = subprocess.Popen([binary, *place.to_server(gateway)], stderr=subprocess.DEVNULL)
+def killed_often(command: list, kills: int, longest: float, is_done) -> int:
+    """Kills a command after rising times, of which the last is the longest, and then lets it end.
+
+    Returns the number of kills before its end.
+    """
+    count = 0
+    for attempt in range(1, kills + 1):
+        copy = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         try:
-            copy.wait(0.05 * 2**attempt)
+            copy.wait(longest * attempt / kills)
         except subprocess.TimeoutExpired:
             copy.send_signal(signal.SIGKILL)
             copy.wait()
-    if (gateway.data / "gateway.db").exists():
-        command = [binary, *place.to_server(gateway)]
-        assert eventually(lambda: subprocess.run(command).returncode == 0)
+            count += 1
+        if is_done():
+            return count
+    assert eventually(lambda: subprocess.run(command, stdout=subprocess.DEVNULL).returncode == 0)
+    return count
+
+
+def test_copies_that_are_killed_are_repeated(binary, gateway_with, login, place, is_full):
+    objects, kills, longest = (10_000, 20, 10) if is_full else (5, 4, 0.5)
+    gateway = gateway_with(CONFIG)
+    work = Work(gateway, login(gateway), objects)
+    assert gateway.stop() == 0
+    file = gateway.data / "gateway.db"
+    counts = [killed_often([binary, *place.to_server(gateway)], kills, longest, lambda: not file.exists())]
     set_place(gateway, place)
     gateway.start()
     work.require(login)
     work.finish(login)
+    assert gateway.stop() == 0
+    note = gateway.data / "database"
+    counts.append(killed_often([binary, *place.to_directory(gateway)], kills, longest, lambda: not note.exists()))
+    set_place(gateway, None)
+    gateway.start()
+    work.require(login)
+    assert gateway.stop() == 0
+    assert all(counts), counts
 
 
 @pytest.mark.parametrize("knows_place", [False, True])

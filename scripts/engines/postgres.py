@@ -13,7 +13,8 @@ import psycopg
 
 from . import schema
 
-_PROGRAMS = Path("/usr/lib/postgresql/15/bin")
+#: The folder with the programs of the server; POSTGRES_PROGRAMS names that of another version.
+_PROGRAMS = Path(os.environ.get("POSTGRES_PROGRAMS", "/usr/lib/postgresql/15/bin"))
 #: The user of the server, which does not run as root.
 _USER = "postgres"
 _START_SECONDS = 60
