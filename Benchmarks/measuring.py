@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "Tests" / "Acceptance"))
+sys.path[:0] = [str(ROOT / "Tests" / "Acceptance"), str(ROOT / "scripts")]
 
 from support.gateway import Gateway  # noqa: E402
 from support.process_usage import memory  # noqa: E402

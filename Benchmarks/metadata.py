@@ -1,4 +1,5 @@
-"""Durable small writes under many callers, and pages of a list of ten million objects.
+"""Durable small writes under many callers, and pages of a list of ten million objects. With `--engine postgres`, those of a gateway with
+its database on a PostgreSQL server.
 
 The catalogs are kept in $DATA_GATEWAY_BENCHMARK_CACHE (default: a temporary folder): the large one takes about an hour to
 make, and about 25 GB.
@@ -376,4 +377,9 @@ def main(binary: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    if sys.argv[2:4] == ["--engine", "postgres"]:
+        import metadata_server
+
+        metadata_server.main(sys.argv[1], sys.argv[4:])
+    else:
+        main(sys.argv[1])

@@ -71,7 +71,7 @@ def test_speed_of_writes_stays_beside_a_backup_and_a_snapshot(binary, gateway_wi
     if not is_full:
         pytest.skip("takes half an hour: scripts/lab database_growth")
     with Server(settings=SETTINGS) as server:
-        gateway = gateway_with(None, database_engine.variables(server, "growth"))
+        gateway = gateway_with({"uploads": {"calls_per_minute": 0}}, database_engine.variables(server, "growth"))
         uploads, ending = Uploads(Fleet.create(login(gateway))), threading.Event()
         backups = threading.Thread(target=repeated_backups, args=(binary, gateway, tmp_path, ending))
         backups.start()
