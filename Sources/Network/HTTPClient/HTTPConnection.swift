@@ -46,12 +46,17 @@ package final class HTTPConnection: Sendable {
     /// The number of bytes kept of the body of an unsuccessful response; the rest, up to `maximumKeptBody`, is dropped.
     package static let maximumKeptError = 64 << 10
 
+    /// The number of readers without a thread that are kept.
+    private static let maximumIdleReaders = 32
+
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
     /// Distributes connections over the threads.
     private static let created = Atomic(0)
 
     let options: Options
     private let lanes: [TransferLane]
+    /// Those that nobody uses, with the connections that they keep.
+    private let readers = Lock<[ReaderLoop]>([])
     private let turns: Lock<Turns>
 
     package init(_ options: Options = Options()) {
@@ -62,6 +67,18 @@ package final class HTTPConnection: Sendable {
             TransferLane(on: threads[(first + $0) % threads.count])
         }
         turns = Lock(Turns(assigned: lanes.map { _ in 0 }))
+    }
+
+    /// Makes a reader of bodies. A thread that reads a long body by itself needs two thirds of the CPU time of one that gets the bytes from
+    /// another.
+    package func makeReader() -> HTTPBodyReader {
+        HTTPBodyReader(self, readers.withLock { $0.popLast() } ?? ReaderLoop())
+    }
+
+    func keep(_ loop: ReaderLoop) {
+        readers.withLock { readers in
+            if readers.count < Self.maximumIdleReaders { readers.append(loop) }
+        }
     }
 
     /// The number of exchanges in progress.
@@ -122,18 +139,24 @@ package final class HTTPConnection: Sendable {
     // MARK: Turns
 
     /// Makes a transfer, which `begin` starts.
-    func makeTransfer(_ request: HTTPRequest, _ mode: Transfer.Mode) -> Transfer {
+    ///
+    /// - Parameter reader: runs it; `nil` = a thread for transfers.
+    func makeTransfer(_ request: HTTPRequest, _ mode: Transfer.Mode, by reader: ReaderLoop? = nil) -> Transfer {
+        if let reader {
+            return Transfer(request, mode, options, on: reader, reader.cache) { [self] in end($0) }
+        }
         let index = turns.withLock { turns in
             turns.assigned.indices.min { turns.assigned[$0] < turns.assigned[$1] } ?? 0
         }
-        return Transfer(request, mode, options, on: lanes[index]) { [self] in end($0) }
+        return Transfer(request, mode, options, on: lanes[index].thread, lanes[index].cache) { [self] in end($0) }
     }
 
     /// Starts a transfer when it is its turn.
     func begin(_ transfer: Transfer) {
         precondition(Self.isReady, "libcurl cannot start")
+        let number = number(of: transfer)
         let isNext = turns.withLock { turns in
-            turns.assigned[number(of: transfer)] += 1
+            if let number { turns.assigned[number] += 1 }
             guard turns.active < options.maximumExchanges else {
                 turns.waiting.append(transfer)
                 return false
@@ -145,8 +168,9 @@ package final class HTTPConnection: Sendable {
     }
 
     private func end(_ transfer: Transfer) {
+        let number = number(of: transfer)
         let next = turns.withLock { turns in
-            turns.assigned[number(of: transfer)] -= 1
+            if let number { turns.assigned[number] -= 1 }
             let next = turns.waiting.popFirst()
             if next == nil { turns.active -= 1 }
             return next
@@ -154,7 +178,8 @@ package final class HTTPConnection: Sendable {
         next?.start()
     }
 
-    private func number(of transfer: Transfer) -> Int {
-        lanes.firstIndex { $0.thread === transfer.thread } ?? 0
+    /// The number of the lane of a transfer; `nil` for one that its reader runs.
+    private func number(of transfer: Transfer) -> Int? {
+        transfer.reader == nil ? lanes.firstIndex { $0.thread === transfer.thread } : nil
     }
 }

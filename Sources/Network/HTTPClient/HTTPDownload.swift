@@ -51,9 +51,11 @@ package final class HTTPDownload: Sendable {
 extension HTTPConnection {
     /// Sends a request, and waits for the header section of its response.
     ///
-    /// - Parameter request: without a file as its body.
-    package func download(_ request: HTTPRequest) async throws -> HTTPDownload {
-        let transfer = beginDownload(request)
+    /// - Parameters:
+    ///   - request: without a file as its body.
+    ///   - reader: reads the body with ``HTTPDownload/readBlocking(into:)``. The request is sent, too, while its thread waits.
+    package func download(_ request: HTTPRequest, by reader: HTTPBodyReader? = nil) async throws -> HTTPDownload {
+        let transfer = beginDownload(request, reader)
         return try await withTaskCancellationHandler {
             HTTPDownload(try await transfer.responseHead(), transfer)
         } onCancel: {
@@ -63,18 +65,18 @@ extension HTTPConnection {
 
     /// Sends a request like ``download(_:)``, but blocks this thread.
     package func downloadBlocking(_ request: HTTPRequest) throws -> HTTPDownload {
-        let transfer = beginDownload(request)
+        let transfer = beginDownload(request, nil)
         return HTTPDownload(try transfer.responseHeadBlocking(), transfer)
     }
 
-    private func beginDownload(_ request: HTTPRequest) -> Transfer {
+    private func beginDownload(_ request: HTTPRequest, _ reader: HTTPBodyReader?) -> Transfer {
         var mode = Transfer.Mode(isTaken: true, isStreamed: true)
         switch request.body {
         case .none: break
         case .bytes(let bytes): mode.body = .bytes(bytes)
         case .ranged: preconditionFailure("a download sends no file")
         }
-        let transfer = makeTransfer(request, mode)
+        let transfer = makeTransfer(request, mode, by: reader?.loop)
         begin(transfer)
         return transfer
     }

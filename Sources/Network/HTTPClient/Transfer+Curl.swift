@@ -12,6 +12,8 @@ extension Transfer {
     /// The sizes of libcurl's buffers.
     private static let largeBuffer = 256 << 10
     private static let streamBuffer = 64 << 10
+    /// That of a body which its reader receives: it gets as much with each call of the kernel, without another buffer.
+    private static let readerBuffer = 128 << 10
 
     /// - Parameter touch: see the property.
     func configure(
@@ -42,7 +44,8 @@ extension Transfer {
         curl_set_number(curl, CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeout.milliseconds)
         if let limit = options.totalTimeout { curl_set_number(curl, CURLOPT_TIMEOUT_MS, limit.milliseconds) }
         curl_set_number(curl, CURLOPT_TCP_KEEPALIVE, 1)
-        let bufferSize = isStreamed ? Self.streamBuffer : Self.largeBuffer
+        let bufferSize =
+            reader != nil ? Self.readerBuffer : isStreamed ? Self.streamBuffer : Self.largeBuffer
         curl_set_number(curl, CURLOPT_UPLOAD_BUFFERSIZE, bufferSize)
         curl_set_number(curl, CURLOPT_BUFFERSIZE, bufferSize)
         curl_set_text(curl, CURLOPT_USERAGENT, "data-gateway")
@@ -191,6 +194,7 @@ extension Transfer {
     private func completeHead() {
         guard head.status >= 200, !isHeadComplete else { return }
         isHeadComplete = true
+        remaining = head.fields["content-length"].flatMap { Int64($0) } ?? .max
         let head = head
         mustResume = state.withLock { state in
             state.head = head
@@ -213,6 +217,7 @@ extension Transfer {
             }
         }
         nonisolated(unsafe) let bytes = bytes  // used before this returns
+        if reader != nil { return receive(forReader: bytes) }
         let isAccepted = state.withLock { state in
             guard bytes.count <= state.incoming.free else {
                 state.isWaitingForReader = true
@@ -222,6 +227,29 @@ extension Transfer {
         }
         markTouched()
         return isAccepted ? bytes.count : Int(CURL_WRITEFUNC_PAUSE)
+    }
+
+    /// Accepts the bytes, and receives no more if there may be no space for them: libcurl copies what it has received and cannot pass on.
+    private func receive(forReader bytes: UnsafeRawBufferPointer) -> Int {
+        nonisolated(unsafe) let bytes = bytes  // used before this returns
+        let rest = remaining - Int64(bytes.count)
+        let (isAccepted, isFull) = state.withLock { state in
+            var isAccepted = state.incoming.count == 0 && state.wanted?.append(bytes) == true
+            if !isAccepted, bytes.count <= state.incoming.free {
+                isAccepted = state.incoming.append(bytes) == bytes.count
+            }
+            let space = (state.incoming.count == 0 ? state.wanted?.free : nil) ?? state.incoming.free
+            let isFull =
+                !isAccepted || rest > Int64(state.incoming.free) && min(rest, Int64(Self.readerBuffer)) > Int64(space)
+            defer { state.isWaitingForReader = state.isWaitingForReader || isFull }
+            return (isAccepted, isFull && !state.isWaitingForReader)
+        }
+        markTouched()
+        guard isAccepted else { return Int(CURL_WRITEFUNC_PAUSE) }
+        remaining = rest
+        // After a pause of one direction libcurl receives once more.
+        if isFull, let handle { curl_easy_pause(handle, CURLPAUSE_RECV | CURLPAUSE_SEND) }
+        return bytes.count
     }
 }
 

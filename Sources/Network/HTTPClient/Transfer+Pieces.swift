@@ -75,6 +75,7 @@ extension Transfer {
 
     func readBlocking(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         nonisolated(unsafe) let buffer = buffer  // used before this returns
+        if let reader { return try read(into: buffer, by: reader) }
         let (count, resumes) = try nextBlocking { [self] (state: inout State) throws -> (Int, resumes: Bool)? in
             guard state.incoming.count > 0 || state.result != nil else { return nil }
             return try take(&state) { $0.take(into: buffer) }
@@ -83,20 +84,46 @@ extension Transfer {
         return count
     }
 
+    /// Receives the next bytes on this thread, and into the buffer if no others have arrived before.
+    private func read(into buffer: UnsafeMutableRawBufferPointer, by reader: ReaderLoop) throws -> Int {
+        nonisolated(unsafe) let buffer = buffer  // used before this returns
+        if state.withLock({ $0.incoming.count == 0 && $0.result == nil }) {
+            state.withLock { $0.wanted = WantedBytes(buffer: buffer) }
+            defer { state.withLock { $0.wanted = nil } }
+            let count = reader.run(resuming: self) {
+                state.withLock { state in
+                    let hasMore = state.incoming.count > 0 || state.result != nil
+                    return state.wanted.flatMap { $0.count > 0 || hasMore ? $0.count : nil }
+                }
+            }
+            // Those that found no space there follow them.
+            if count > 0 { return count }
+        }
+        return try state.withLock { state in
+            try throwFailure(state)
+            return state.incoming.take(into: buffer)
+        }
+    }
+
     /// Takes bytes with `take`. What arrived before a failure is still read, so that a receiver can resume there; a caller that
     /// canceled its own stream wants nothing more.
     private func take<T: Sendable>(
         _ state: inout State, _ take: (inout ByteRing) -> T
     ) throws -> (T, resumes: Bool) {
+        try throwFailure(state)
+        let taken = take(&state.incoming)
+        let resumes = state.isWaitingForReader && state.incoming.free >= Transfer.window / 2
+        if resumes { state.isWaitingForReader = false }
+        return (taken, resumes)
+    }
+
+    /// Throws the failure of the transfer, unless bytes that arrived before it are still to be read.
+    private func throwFailure(_ state: State) throws {
         if case .failure(let error) = state.result,
             state.incoming.count == 0 || isStreamed && error is CancellationError
         {
             throw error
         }
-        let taken = take(&state.incoming)
-        let resumes = state.isWaitingForReader && state.incoming.free >= Transfer.window / 2
-        if resumes { state.isWaitingForReader = false }
-        return (taken, resumes)
     }
 
     /// Waits for the header section of the response.

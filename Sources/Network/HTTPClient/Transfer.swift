@@ -50,6 +50,8 @@ final class Transfer: @unchecked Sendable {  // the unlocked part is used by the
         var isWaitingForBytes = false
         var incoming = ByteRing(capacity: Transfer.window)
         var isWaitingForReader = false
+        /// The memory of a reader that waits: it gets the bytes that are received next.
+        var wanted: WantedBytes?
         /// The header section of the response, once it is complete.
         var head: Head?
         var result: Result<HTTPReply, any Error>?
@@ -66,6 +68,22 @@ final class Transfer: @unchecked Sendable {  // the unlocked part is used by the
         }
     }
 
+    /// The memory of a reader, and the number of bytes that it has got.
+    struct WantedBytes: @unchecked Sendable {  // used while its reader waits
+        let buffer: UnsafeMutableRawBufferPointer
+        var count = 0
+
+        var free: Int { buffer.count - count }
+
+        /// Returns whether there was space for all bytes.
+        mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+            guard bytes.count <= free else { return false }
+            UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: bytes)
+            count += bytes.count
+            return true
+        }
+    }
+
     let method: String
     let url: String
     let fields: HTTPFields
@@ -75,7 +93,9 @@ final class Transfer: @unchecked Sendable {  // the unlocked part is used by the
     /// Whether the caller streams a body by itself. Such a transfer needs little memory, and a body of it is never sent twice.
     let isStreamed: Bool
     let options: HTTPConnection.Options
-    let thread: TransferThread
+    let thread: any TransferRunner
+    /// What runs the transfer if its caller does; then nobody else waits for it.
+    let reader: ReaderLoop?
     let cache: TransferCache
     /// Called once, at the end.
     private let ended: @Sendable (Transfer) -> Void
@@ -94,6 +114,8 @@ final class Transfer: @unchecked Sendable {  // the unlocked part is used by the
     var progress: (bytes: Int64, time: ContinuousClock.Instant) = (0, .now)
     var head = Head()
     var isHeadComplete = false
+    /// The number of bytes of the response's body that have not arrived.
+    var remaining = Int64.max
     /// The kept bytes of the response's body.
     var kept = KeptBody()
     /// The number of bytes of `Body.bytes` that libcurl took.
@@ -103,8 +125,8 @@ final class Transfer: @unchecked Sendable {  // the unlocked part is used by the
 
     /// - Parameter request: its own body is ignored.
     init(
-        _ request: HTTPRequest, _ mode: Mode, _ options: HTTPConnection.Options, on lane: TransferLane,
-        ended: @escaping @Sendable (Transfer) -> Void
+        _ request: HTTPRequest, _ mode: Mode, _ options: HTTPConnection.Options, on thread: any TransferRunner,
+        _ cache: TransferCache, ended: @escaping @Sendable (Transfer) -> Void
     ) {
         method = request.method
         url = request.url
@@ -113,8 +135,9 @@ final class Transfer: @unchecked Sendable {  // the unlocked part is used by the
         isTaken = mode.isTaken
         isStreamed = mode.isStreamed
         self.options = options
-        thread = lane.thread
-        cache = lane.cache
+        self.thread = thread
+        reader = thread as? ReaderLoop
+        self.cache = cache
         self.ended = ended
     }
 
@@ -165,6 +188,7 @@ final class Transfer: @unchecked Sendable {  // the unlocked part is used by the
 
     /// Like `next`, but blocks this thread.
     func nextBlocking<T: Sendable>(_ step: @Sendable (inout State) throws -> T?) throws -> T {
+        if let reader { return try reader.run { attempt(step, orWake: nil) }.get() }
         let changed = DispatchSemaphore(value: 0)
         while true {
             if let outcome = attempt(step, orWake: { changed.signal() }) { return try outcome.get() }
@@ -173,12 +197,12 @@ final class Transfer: @unchecked Sendable {  // the unlocked part is used by the
     }
 
     private func attempt<T: Sendable>(
-        _ step: @Sendable (inout State) throws -> T?, orWake wake: @escaping @Sendable () -> Void
+        _ step: @Sendable (inout State) throws -> T?, orWake wake: (@Sendable () -> Void)?
     ) -> Result<T, any Error>? {
         state.withLock { state in
             do {
                 if let value = try step(&state) { return .success(value) }
-                state.waiting.append(wake)
+                if let wake { state.waiting.append(wake) }
                 return nil
             } catch {
                 return .failure(error)
@@ -189,6 +213,16 @@ final class Transfer: @unchecked Sendable {  // the unlocked part is used by the
     // MARK: Used by the thread
 
     var isWaitingForReader: Bool { state.withLock { $0.isWaitingForReader } }
+
+    /// Ends the wait for the reader.
+    ///
+    /// - Returns: whether there was one.
+    func takeWaitForReader() -> Bool {
+        state.withLock { state in
+            defer { state.isWaitingForReader = false }
+            return state.isWaitingForReader
+        }
+    }
 
     /// Whether the transfer continues only after the caller acts.
     var isWaitingForCaller: Bool { state.withLock { $0.isWaitingForReader || $0.isWaitingForBytes } }
@@ -233,7 +267,7 @@ struct KeptBody {
 
 /// The thread for some of a client's exchanges, with their connections. At its end, the kept connections are closed.
 final class TransferLane: Sendable {
-    let thread: TransferThread
+    let thread: any TransferRunner
     let cache = TransferCache()
 
     init(on thread: TransferThread) {

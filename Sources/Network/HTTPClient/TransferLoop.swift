@@ -2,13 +2,13 @@ import CCurl
 import CEpoll
 import CLinux
 
-/// The transfers of one thread: libcurl's multi interface over epoll. Used by its thread only.
+/// The transfers of one thread: libcurl's multi interface over epoll. Used by one thread at a time.
 final class TransferLoop {
     /// The longest time between two checks for stalled transfers.
     private static let longestCheck = Duration.seconds(1)
     private static let shortestCheck = Duration.milliseconds(20)
 
-    private let thread: TransferThread
+    private let commands: TransferCommands
     private let poller: TransferPoller
     private let multi: UnsafeMutableRawPointer
     private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
@@ -19,9 +19,9 @@ final class TransferLoop {
     private var touched: [Transfer] = []
 
     /// `nil` without memory.
-    init?(_ thread: TransferThread, _ poller: TransferPoller) {
+    init?(_ commands: TransferCommands, _ poller: TransferPoller) {
         guard let multi = curl_multi_init() else { return nil }
-        self.thread = thread
+        self.commands = commands
         self.poller = poller
         self.multi = multi
         let context = Unmanaged.passUnretained(self).toOpaque()
@@ -44,21 +44,39 @@ final class TransferLoop {
         curl_multi_set_number(multi, CURLMOPT_MAXCONNECTS, 1024)
     }
 
+    deinit {
+        curl_multi_cleanup(multi)
+    }
+
     func run() -> Never {
+        while true { turn() }
+    }
+
+    /// Waits until something is to be done, and does it.
+    func turn() {
         withUnsafeTemporaryAllocation(of: poller_event.self, capacity: Int(poller_most_events)) { ready in
-            while true {
-                let count = poller_wait(poller.descriptor, ready.baseAddress, waitMilliseconds())
-                for event in ready[..<Int(count)] { handle(event) }
-                if let due = timeout, due <= .now {
-                    timeout = nil
-                    act(CURL_SOCKET_TIMEOUT, 0)
-                }
-                for command in thread.takeCommands() { handle(command) }
-                endCompleted()
-                wakeTouched()
-                if !transfers.isEmpty, nextCheck <= .now { endStalled() }
-            }
+            let count = poller_wait(poller.descriptor, ready.baseAddress, waitMilliseconds())
+            for event in ready[..<Int(count)] { handle(event) }
         }
+        if let due = timeout, due <= .now {
+            timeout = nil
+            act(CURL_SOCKET_TIMEOUT, 0)
+        }
+        handleCommands()
+        if !transfers.isEmpty, nextCheck <= .now { endStalled() }
+    }
+
+    /// Does what is to be done without waiting for sockets.
+    func handleCommands() {
+        for command in commands.take() { handle(command) }
+        endCompleted()
+        wakeTouched()
+    }
+
+    /// Begins to run the transfers again after a time in which nothing did, which is not theirs.
+    func resumeTiming() {
+        let now = ContinuousClock.now
+        for (curl, transfer) in transfers { transfer.progress = (Self.progress(of: curl), now) }
     }
 
     /// The time until something is due, rounded up; -1 = nothing is.
@@ -90,7 +108,7 @@ final class TransferLoop {
         curl_multi_socket_action(multi, socket, flags, &running)
     }
 
-    private func handle(_ command: TransferThread.Command) {
+    private func handle(_ command: TransferCommand) {
         switch command {
         case .start(let transfer): start(transfer)
         case .resume(let transfer):
@@ -114,6 +132,12 @@ final class TransferLoop {
         guard curl_multi_add_handle(multi, curl) == CURLM_OK else {
             return end(transfer, curl, .failure(TransferFailure.unusable("libcurl has no memory")))
         }
+    }
+
+    /// Continues a transfer that waits for its reader.
+    func resume(_ transfer: Transfer) {
+        guard let curl = transfer.handle, transfers[curl] != nil, transfer.takeWaitForReader() else { return }
+        resume(transfer, curl)
     }
 
     private func resume(_ transfer: Transfer, _ curl: UnsafeMutableRawPointer) {
@@ -155,12 +179,17 @@ final class TransferLoop {
         }
     }
 
+    /// The number of body bytes transferred.
+    private static func progress(of curl: UnsafeMutableRawPointer) -> Int64 {
+        Int64(curl_sent_size(curl)) + Int64(curl_received_size(curl))
+    }
+
     private func endStalled() {
         let now = ContinuousClock.now
         var interval = Self.longestCheck
         for (curl, transfer) in transfers {
             interval = min(interval, transfer.options.stallTimeout / 4)
-            let bytes = Int64(curl_sent_size(curl)) + Int64(curl_received_size(curl))
+            let bytes = Self.progress(of: curl)
             if bytes != transfer.progress.bytes || transfer.isWaitingForCaller {
                 transfer.progress = (bytes, now)
             } else if now - transfer.progress.time >= transfer.options.stallTimeout {

@@ -5,60 +5,83 @@ import CLinux
 import Glibc
 import Synchronization
 
+/// Runs transfers.
+protocol TransferRunner: AnyObject, Sendable {
+    /// Passes work to the thread that runs the transfers.
+    ///
+    /// - Returns: false if there is none, because the process has no further descriptors.
+    @discardableResult
+    func post(_ command: TransferCommand) -> Bool
+}
+
+/// Work for the thread that runs transfers.
+enum TransferCommand: Sendable {
+    case start(Transfer)
+    /// The transfer was paused, and can continue.
+    case resume(Transfer)
+    case cancel(Transfer)
+    /// Closes the connections of a client that is gone.
+    case release(TransferCache)
+}
+
+/// The work for a ``TransferLoop`` that is not done yet.
+final class TransferCommands: Sendable {
+    private let waiting = Lock<[TransferCommand]>([])
+    /// The descriptor that wakes the thread.
+    private let event: Int32
+
+    init(_ event: Int32) {
+        self.event = event
+    }
+
+    var isEmpty: Bool { waiting.withLock { $0.isEmpty } }
+
+    func add(_ command: TransferCommand) {
+        let isFirst = waiting.withLock { commands in
+            commands.append(command)
+            return commands.count == 1
+        }
+        if isFirst { wake() }
+    }
+
+    func take() -> [TransferCommand] {
+        waiting.withLock { commands in
+            defer { commands = [] }
+            return commands
+        }
+    }
+
+    func wake() { linux_signal_event(event) }
+}
+
 /// A thread that runs the transfers of many exchanges at once. It is started with the first one.
-final class TransferThread: Sendable {
-    /// Work for the thread.
-    enum Command: Sendable {
-        case start(Transfer)
-        /// The transfer was paused, and can continue.
-        case resume(Transfer)
-        case cancel(Transfer)
-        /// Closes the connections of a client that is gone.
-        case release(TransferCache)
-    }
-
-    private struct State {
-        var commands: [Command] = []
-        /// The descriptor that wakes the thread; `nil` before its start.
-        var event: Int32?
-    }
-
+final class TransferThread: TransferRunner {
     /// All threads for transfers of the process.
     static let all = [TransferThread(), TransferThread()]
 
     private static let worker = Worker.thread("transfers")
 
-    private let state = Lock(State())
+    /// `nil` before its start.
+    private let commands = Lock<TransferCommands?>(nil)
 
-    /// Passes work to the thread.
-    ///
-    /// - Returns: false if the thread does not run, because the process has no further descriptors.
     @discardableResult
-    func post(_ command: Command) -> Bool {
-        var created: TransferPoller?
-        let isAccepted = state.withLock { state in
-            if state.event == nil {
-                guard let poller = TransferPoller() else { return false }
-                created = poller
-                state.event = poller.event
-            }
-            state.commands.append(command)
-            if state.commands.count == 1, let event = state.event { linux_signal_event(event) }
-            return true
-        }
-        if let poller = created {
-            Self.worker.post { [self] in
-                guard let loop = TransferLoop(self, poller) else { preconditionFailure("libcurl has no memory") }
-                loop.run()
-            }
-        }
-        return isAccepted
+    func post(_ command: TransferCommand) -> Bool {
+        guard let commands = commandsOfThread() else { return false }
+        commands.add(command)
+        return true
     }
 
-    func takeCommands() -> [Command] {
-        state.withLock { state in
-            defer { state.commands = [] }
-            return state.commands
+    private func commandsOfThread() -> TransferCommands? {
+        commands.withLock { commands in
+            if let commands { return commands }
+            guard let poller = TransferPoller() else { return nil }
+            let new = TransferCommands(poller.event)
+            Self.worker.post {
+                guard let loop = TransferLoop(new, poller) else { preconditionFailure("libcurl has no memory") }
+                loop.run()
+            }
+            commands = new
+            return new
         }
     }
 }
@@ -73,10 +96,15 @@ struct TransferPoller: Sendable {
         descriptor = poller_create()
         event = linux_make_event()
         guard descriptor >= 0, event >= 0, poller_watch(descriptor, event, true, false) == 0 else {
-            if descriptor >= 0 { close(descriptor) }
-            if event >= 0 { close(event) }
+            if descriptor >= 0 { Glibc.close(descriptor) }
+            if event >= 0 { Glibc.close(event) }
             return nil
         }
+    }
+
+    func close() {
+        Glibc.close(descriptor)
+        Glibc.close(event)
     }
 }
 

@@ -287,6 +287,119 @@ final class Ended: Sendable {
         #expect(server.accepted == 1)
     }
 
+    /// Reads the rest of a body with buffers of that size.
+    private static func all(of download: HTTPDownload, by count: Int) throws -> [UInt8] {
+        let block = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
+        defer { block.deallocate() }
+        var bytes: [UInt8] = []
+        while true {
+            let count = try download.readBlocking(into: block)
+            guard count > 0 else { return bytes }
+            bytes += block[..<count]
+        }
+    }
+
+    private static func begin(
+        _ url: String, _ connection: HTTPConnection, _ reader: HTTPBodyReader
+    ) -> Task<HTTPDownload, any Error> {
+        BlockingCall.start { try await connection.download(HTTPRequest("GET", url), by: reader) }
+    }
+
+    /// The second request is sent, and its response begins, while the first body is read.
+    @Test(arguments: [1000, 100_000, 1 << 20]) func readerReceivesBodiesItself(size: Int) throws {
+        let bytes = (0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+        let server = try RawServer { peer in
+            while (try? peer.head()) != nil {
+                try peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(bytes.count)\r\n\r\n")
+                try peer.send(bytes)
+            }
+        }
+        defer { server.stop() }
+        var options = HTTPConnection.Options()
+        options.maximumExchanges = 2
+        let connection = HTTPConnection(options)
+        for _ in 0..<2 {
+            try TestThread {
+                do {
+                    let reader = connection.makeReader()
+                    let first = try reader.result(of: Self.begin(server.url, connection, reader))
+                    let second = Self.begin(server.url, connection, reader)
+                    #expect(try Self.all(of: first, by: size) == bytes)
+                    #expect(try Self.all(of: reader.result(of: second), by: size) == bytes)
+                } catch {
+                    Issue.record(error)
+                }
+            }.join()
+        }
+        // The next reader has the connections of the one before.
+        #expect(server.accepted == 2)
+        #expect(connection.exchanges == 0)
+    }
+
+    @Test func readerThatDoesNotReadStopsTheServerAndIsNotStalled() throws {
+        let sent = Ended()
+        let server = try RawServer { peer in
+            _ = try peer.head()
+            try peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(256 << 20)\r\n\r\n")
+            for _ in 0..<256 {
+                try peer.send([UInt8](repeating: 1, count: 1 << 20))
+                sent.count()
+            }
+        }
+        defer { server.stop() }
+        let connection = Self.impatient()
+        let reader = connection.makeReader()
+        let download = try reader.result(of: Self.begin(server.url, connection, reader))
+        try BlockingCall.run { try await Self.outlastStall() }
+        #expect(sent.value < 64)
+        #expect(try Self.all(of: download, by: 1 << 17).count == 256 << 20)
+    }
+
+    @Test func readerEndsDownloadOfServerThatStopsSending() throws {
+        let release = DispatchSemaphore(value: 0)
+        let server = try RawServer { peer in
+            _ = try peer.head()
+            try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345")
+            try release.waitForSignal()
+        }
+        defer {
+            release.signal()
+            server.stop()
+        }
+        let connection = Self.impatient()
+        let reader = connection.makeReader()
+        let download = try reader.result(of: Self.begin(server.url, connection, reader))
+        #expect(throws: TransferFailure.self) { try Self.all(of: download, by: 100) }
+        #expect(throws: TransferFailure.self) {
+            let silent = try RawServer(nil)
+            defer { silent.stop() }
+            _ = try reader.result(of: Self.begin(silent.url, connection, reader))
+        }
+    }
+
+    /// Another one may wait for its turn.
+    @Test(arguments: [true, false]) func droppedDownloadOfReaderEndsAtOnce(cancels: Bool) throws {
+        let server = try RawServer { peer in
+            _ = try peer.head()
+            try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345")
+            _ = peer.body(1)
+        }
+        defer { server.stop() }
+        let connection = Self.impatient(.seconds(3600))
+        let reader = connection.makeReader()
+        do {
+            let download = try reader.result(of: Self.begin(server.url, connection, reader))
+            #expect(connection.exchanges == 1)
+            if cancels {
+                download.cancel()
+                #expect(throws: CancellationError.self) { try Self.all(of: download, by: 100) }
+            }
+        }
+        #expect(connection.exchanges == 0)
+        let other = connection.makeReader()
+        #expect(try other.result(of: Self.begin(server.url, connection, other)).status == 200)
+    }
+
     @Test func readerThatWaitsStopsTheServerAndIsNotStalled() async throws {
         let sent = Ended()
         let server = try RawServer { peer in

@@ -17,8 +17,7 @@ package enum BlockingCall {
     package static func result<T: Sendable>(of task: Task<T, any Error>) throws -> T {
         let ended = DispatchSemaphore(value: 0)
         let result = Lock<Result<T, any Error>?>(nil)
-        Task.detached(executorPreference: executor) {
-            let value = await task.result
+        whenEnded(task) { value in
             result.withLock { $0 = value }
             ended.signal()
         }
@@ -26,6 +25,13 @@ package enum BlockingCall {
             ended.wait()
             if let result = result.withLock({ $0 }) { return try result.get() }
         }
+    }
+
+    /// Calls `body` with the result of a task when it ends, on the thread for this work.
+    package static func whenEnded<T: Sendable>(
+        _ task: Task<T, any Error>, _ body: @escaping @Sendable (Result<T, any Error>) -> Void
+    ) {
+        Task.detached(executorPreference: executor) { body(await task.result) }
     }
 
     /// Runs work, and blocks this thread until it ends.

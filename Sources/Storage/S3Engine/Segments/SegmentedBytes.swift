@@ -28,6 +28,7 @@ final class SegmentedBytes: StoredBytes, @unchecked Sendable {  // used by one t
     /// The position of each segment, and that of the end.
     private let starts: [Int64]
     private let reading: OpenSegments.Reading
+    private lazy var reader = bucket.transfers.makeReader()
     private var stream: Stream?
     private var next: (index: Int, Task<HTTPDownload, any Error>)?
 
@@ -40,6 +41,8 @@ final class SegmentedBytes: StoredBytes, @unchecked Sendable {  // used by one t
 
     deinit {
         next?.1.cancel()
+        // Before the reader, which the next one may get with the connection.
+        stream = nil
     }
 
     func size() -> Int64 { starts.last ?? 0 }
@@ -90,7 +93,7 @@ final class SegmentedBytes: StoredBytes, @unchecked Sendable {  // used by one t
         stream = nil
         let crc64 = offset == 0 ? CRC64() : nil
         if let (prepared, task) = next.take() {
-            if prepared == index, offset == 0, let download = try? BlockingCall.result(of: task) {
+            if prepared == index, offset == 0, let download = try? reader.result(of: task) {
                 return Stream(index: index, download: download, position: 0, crc64: crc64)
             }
             task.cancel()
@@ -107,13 +110,13 @@ final class SegmentedBytes: StoredBytes, @unchecked Sendable {  // used by one t
     }
 
     private func download(_ index: Int, from offset: Int64) throws -> HTTPDownload {
-        try bucket.budget.repeating { try BlockingCall.result(of: request(index, from: offset)) }
+        try bucket.budget.repeating { try reader.result(of: request(index, from: offset)) }
     }
 
     private func request(_ index: Int, from offset: Int64) -> Task<HTTPDownload, any Error> {
         let (segment, key) = (segments[index], bucket.key(of: segments[index].id))
-        return BlockingCall.start { [transfers = bucket.transfers] in
-            try await transfers.download(key, offset..<segment.size)
+        return BlockingCall.start { [transfers = bucket.transfers, reader] in
+            try await transfers.download(key, offset..<segment.size, by: reader)
         }
     }
 

@@ -64,16 +64,17 @@ package struct S3Client: Sendable {
     /// - Parameters:
     ///   - range: not empty, within the object; `nil` = the whole object.
     ///   - etag: the ETag that the object must have.
-    package func download(_ key: String, _ range: Range<Int64>? = nil, ifMatch etag: String? = nil) async throws
-        -> HTTPDownload
-    {
+    ///   - reader: see ``HTTPConnection/download(_:by:)``.
+    package func download(
+        _ key: String, _ range: Range<Int64>? = nil, ifMatch etag: String? = nil, by reader: HTTPBodyReader? = nil
+    ) async throws -> HTTPDownload {
         var fields = HTTPFields()
         if let range { fields.append("Range", "bytes=\(range.lowerBound)-\(range.upperBound - 1)") }
         if let etag { fields.append("If-Match", etag) }
         let operation = S3Operation("GET", key, fields: fields)
         let download = try await repeatingOnce { credentials in
             try await observing(.get) {
-                let download = try await connection.download(try sign(operation, credentials))
+                let download = try await connection.download(try sign(operation, credentials), by: reader)
                 guard (200..<300).contains(download.status) else { throw StoreRefusal(try await download.rest()) }
                 return download
             }
@@ -92,6 +93,9 @@ package struct S3Client: Sendable {
             && (download.status == 206 && answered.hasPrefix("bytes \(range.lowerBound)-\(range.upperBound - 1)/")
                 || download.status == 200 && range.lowerBound == 0)
     }
+
+    /// Makes a reader of downloads, for a thread that blocks.
+    package func makeReader() -> HTTPBodyReader { connection.makeReader() }
 
     /// Returns the properties of an object; `nil` if the key has no object.
     package func head(_ key: String) async throws -> S3Description? {
