@@ -67,8 +67,8 @@ def test_each_mebibyte_is_received_and_sent_with_one_copy(downloads):
 
     # More if the bucket or the client is slow for a moment.
     for name, size in (("recvfrom", RECEIVED), ("sendto", SENT)):
-        assert MIB / size <= each(lambda cost, name=name: cost.system_calls[name]) < 3 * MIB / size, name
+        assert 0.8 * MIB / size < each(lambda cost, name=name: cost.system_calls[name]) < 3 * MIB / size, name
     assert each(lambda cost: cost.system_calls.total()) < 6 * MIB / RECEIVED
     assert each(lambda cost: cost.copied_bytes) == pytest.approx(MIB, rel=0.2)
-    # Closures of a debug build, most of them; there are none for each of the 16 KiB that libcurl passes on.
+    # Closures of a debug build, most of them; the 16 KiB that libcurl passes on at a time need no allocation.
     assert each(lambda cost: cost.allocations) < 12 * MIB / RECEIVED

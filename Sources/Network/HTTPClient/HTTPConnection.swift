@@ -55,7 +55,7 @@ package final class HTTPConnection: Sendable {
 
     let options: Options
     private let lanes: [TransferLane]
-    /// Those that nobody uses, with the connections that they keep.
+    /// The readers that nobody uses, with the connections that they keep.
     private let readers = Lock<[ReaderLoop]>([])
     private let turns: Lock<Turns>
 

@@ -4,13 +4,24 @@ import Dispatch
 /// Runs transfers on the threads of those who read their bodies: whoever needs bytes receives them by itself, so that no piece is passed
 /// on from one thread to another.
 ///
-/// Nothing arrives while nobody reads.
-final class ReaderLoop: TransferRunner, @unchecked Sendable {  // `loop` is used by the thread that has `driver`
+/// Nothing arrives while nobody reads. Threads that only post commands never wait for the thread that reads, whose result may depend on
+/// them.
+final class ReaderLoop: TransferRunner, @unchecked Sendable {  // `loop` is used by the thread that took it
+    /// The use of the loop by one thread at a time.
+    private struct Use {
+        var isTaken = false
+        var waitingReaders = 0
+    }
+
+    /// The longest time until a thread that reads looks at its step again, whatever it waits for.
+    private static let longestTurn = Duration.seconds(1)
+
     let cache = TransferCache()
-    private let poller: TransferPoller
-    private let commands: TransferCommands
+    let commands: TransferCommands
     private let loop: TransferLoop
-    private let driver = DispatchSemaphore(value: 1)
+    private let use = Lock(Use())
+    /// Signaled for each reader that waits for the loop when a thread leaves it.
+    private let left = DispatchSemaphore(value: 0)
 
     /// `nil` if the process has no further descriptors or no memory.
     init?() {
@@ -20,24 +31,18 @@ final class ReaderLoop: TransferRunner, @unchecked Sendable {  // `loop` is used
             poller.close()
             return nil
         }
-        self.poller = poller
         self.commands = commands
         self.loop = loop
     }
 
     deinit {
         cache.close()
-        poller.close()
     }
 
     @discardableResult
     func post(_ command: TransferCommand) -> Bool {
         commands.add(command)
-        // The thread that runs the transfers now does this; without one, this thread does.
-        while !commands.isEmpty, driver.wait(timeout: .now()) == .success {
-            loop.handleCommands()
-            driver.signal()
-        }
+        handlePostedCommands()
         return true
     }
 
@@ -51,19 +56,48 @@ final class ReaderLoop: TransferRunner, @unchecked Sendable {  // `loop` is used
             if let transfer { loop.resume(transfer) }
         }
         while true {
-            drive { $0.turn() }
+            drive { $0.turn(atMost: Self.longestTurn) }
             if let result = try step() { return result }
         }
     }
 
-    private func drive(_ body: (TransferLoop) -> Void) {
-        driver.wait()
-        defer { driver.signal() }
-        body(loop)
-    }
-
     /// Lets the thread that runs the transfers look at its step again.
     func wake() { commands.wake() }
+
+    private func drive(_ body: (TransferLoop) -> Void) {
+        while !take(orWait: true) { left.wait() }
+        body(loop)
+        leave()
+        handlePostedCommands()
+    }
+
+    /// Handles the commands, unless another thread has the loop: that one does it when it leaves.
+    private func handlePostedCommands() {
+        while !commands.isEmpty, take(orWait: false) {
+            loop.handleCommands()
+            leave()
+        }
+    }
+
+    /// - Returns: whether this thread may use the loop, until it calls `leave`.
+    private func take(orWait waits: Bool) -> Bool {
+        use.withLock { use in
+            guard use.isTaken else {
+                use.isTaken = true
+                return true
+            }
+            if waits { use.waitingReaders += 1 }
+            return false
+        }
+    }
+
+    private func leave() {
+        let waiting = use.withLock { use in
+            defer { use = Use() }
+            return use.waitingReaders
+        }
+        for _ in 0..<waiting { left.signal() }
+    }
 }
 
 /// Reads bodies of responses one after the other, on the thread that calls it; see ``HTTPConnection/makeReader()``.

@@ -12,7 +12,7 @@ extension Transfer {
     /// The sizes of libcurl's buffers.
     private static let largeBuffer = 256 << 10
     private static let streamBuffer = 64 << 10
-    /// That of a body which its reader receives: it gets as much with each call of the kernel, without another buffer.
+    /// The size of the buffer for a body that its reader receives: each call of the kernel gets as much.
     private static let readerBuffer = 128 << 10
 
     /// - Parameter touch: see the property.

@@ -94,7 +94,7 @@ final class Transfer: @unchecked Sendable {  // the unlocked part is used by the
     let isStreamed: Bool
     let options: HTTPConnection.Options
     let thread: any TransferRunner
-    /// What runs the transfer if its caller does; then nobody else waits for it.
+    /// The loop of a caller that runs the transfer by itself; `nil` if a thread for transfers does.
     let reader: ReaderLoop?
     let cache: TransferCache
     /// Called once, at the end.

@@ -18,7 +18,7 @@ final class TransferLoop {
     /// The transfers of which callbacks ran since the last turn.
     private var touched: [Transfer] = []
 
-    /// `nil` without memory.
+    /// `nil` without memory. At its end, the loop closes the descriptors of the poller.
     init?(_ commands: TransferCommands, _ poller: TransferPoller) {
         guard let multi = curl_multi_init() else { return nil }
         self.commands = commands
@@ -46,6 +46,7 @@ final class TransferLoop {
 
     deinit {
         curl_multi_cleanup(multi)
+        poller.close()
     }
 
     func run() -> Never {
@@ -53,9 +54,11 @@ final class TransferLoop {
     }
 
     /// Waits until something is to be done, and does it.
-    func turn() {
+    ///
+    /// - Parameter limit: of the wait; `nil` = none.
+    func turn(atMost limit: Duration? = nil) {
         withUnsafeTemporaryAllocation(of: poller_event.self, capacity: Int(poller_most_events)) { ready in
-            let count = poller_wait(poller.descriptor, ready.baseAddress, waitMilliseconds())
+            let count = poller_wait(poller.descriptor, ready.baseAddress, waitMilliseconds(atMost: limit))
             for event in ready[..<Int(count)] { handle(event) }
         }
         if let due = timeout, due <= .now {
@@ -80,8 +83,9 @@ final class TransferLoop {
     }
 
     /// The time until something is due, rounded up; -1 = nothing is.
-    private func waitMilliseconds() -> Int32 {
-        let due = [timeout, transfers.isEmpty ? nil : nextCheck].compactMap { $0 }.min()
+    private func waitMilliseconds(atMost limit: Duration?) -> Int32 {
+        let latest = limit.map { ContinuousClock.now + $0 }
+        let due = [timeout, transfers.isEmpty ? nil : nextCheck, latest].compactMap { $0 }.min()
         guard let due else { return -1 }
         let (seconds, attoseconds) = max(.zero, due - .now).components
         return Int32(min(3600, seconds) * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)

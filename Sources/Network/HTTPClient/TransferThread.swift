@@ -9,7 +9,7 @@ import Synchronization
 protocol TransferRunner: AnyObject, Sendable {
     /// Passes work to the thread that runs the transfers.
     ///
-    /// - Returns: false if there is none, because the process has no further descriptors.
+    /// - Returns: false without such a thread, because the process has no further descriptors.
     @discardableResult
     func post(_ command: TransferCommand) -> Bool
 }
