@@ -1,18 +1,26 @@
-"""Faults between the gateway and the bucket for objects: nothing that was acknowledged is lost, and clients may repeat what failed."""
+"""Faults between the gateway and the bucket for objects: nothing that was acknowledged is lost, and clients may repeat what failed.
+
+The bucket is the store of another gateway, and in the long form Ceph's RGW, too.
+"""
 
 import http.client
+import os
 import re
 import socket
 import threading
 import time
 import urllib.parse
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import dataclass
 
+import grpc
 import oss2.exceptions
 import pytest
 from support.bucket_proxy import BucketProxy
 from support.buckets import KEY, Bucket, write_credentials
+from support.faults import KILL, SYNC, WRITE, Faults
 from support.gateway import Gateway, eventually
 from support.monitoring import metric
 from support.oss import StoreError
@@ -33,6 +41,11 @@ ATTEMPTS = 10
 
 def other_etag(head: bytes) -> bytes:
     return re.sub(rb'(?i)(\r\netag: "?)[0-9a-f]{32}', lambda found: found[1] + b"0" * 32, head)
+
+
+def shorter(head: bytes) -> bytes:
+    """Returns the head of a response that claims to end 1,000 bytes earlier."""
+    return re.sub(rb"(?i)(\r\ncontent-length: *)(\d+)", lambda found: found[1] + b"%d" % (int(found[2]) - 1000), head)
 
 
 #: What happens to a PUT of a segment.
@@ -56,11 +69,23 @@ GET_FAULTS = {
 }
 
 
+def pytest_generate_tests(metafunc):
+    # The memory of a gateway does not depend on its bucket.
+    if "bucket" in metafunc.fixturenames and metafunc.function is not test_many_parts_take_bounded_memory:
+        engines = ["gateway", "rgw"] if metafunc.config.getoption("--full") else ["gateway"]
+        metafunc.parametrize("bucket", engines, indirect=True, scope="module")
+
+
 @pytest.fixture(scope="module")
-def bucket(gateway_with, tmp_path_factory) -> Bucket:
+def bucket(request, gateway_with, tmp_path_factory) -> Bucket:
     folder = tmp_path_factory.mktemp("bucket")
-    keys = [KEY.setting(folder), SECOND.setting(folder)]
-    return Bucket.start(gateway_with, folder, static_keys=keys, **MANY_BODIES)
+    if getattr(request, "param", "gateway") == "rgw":
+        bucket = Bucket.start_rados(folder, [KEY, SECOND])
+    else:
+        keys = [KEY.setting(folder), SECOND.setting(folder)]
+        bucket = Bucket.start(gateway_with, folder, static_keys=keys, **MANY_BODIES)
+    yield bucket
+    bucket.stop()
 
 
 @pytest.fixture(scope="module")
@@ -161,6 +186,17 @@ def test_a_download_continues_after_a_fault(devices, boss, proxy, fault):
     assert read(boss, upload) == data
 
 
+def test_no_byte_of_a_truncated_response_is_passed_on(devices, boss, proxy):
+    upload, data = new_upload(devices), content(4 * PART, next(fresh_seeds))
+    sent_in_parts(upload, data)
+    upload.complete()
+    proxy.add("GET /data/faults/data/", alter=shorter, cut_response=PART - 1000)
+    with pytest.raises(http.client.IncompleteRead) as cut:
+        read(boss, upload)
+    assert cut.value.partial == b""
+    assert read(boss, upload) == data
+
+
 def test_a_slow_bucket_only_delays(gateway_with, login, bucket):
     slow = BucketProxy(bucket.address, rate=2 * MIB)
     with closing(slow):
@@ -172,8 +208,7 @@ def test_a_slow_bucket_only_delays(gateway_with, login, bucket):
         assert read(user, upload) == data
 
 
-def test_a_restarted_bucket_has_every_acknowledged_part(gateway_with, login, tmp_path):
-    bucket = Bucket.start(gateway_with, tmp_path)
+def test_a_restarted_bucket_has_every_acknowledged_part(gateway_with, login, bucket):
     objects = bucket.settings("restarted", retry_budget=0)
     gateway = gateway_with({"objects": objects, "uploads": {"part_size_bytes": PART}})
     user = login(gateway)
@@ -183,11 +218,11 @@ def test_a_restarted_bucket_has_every_acknowledged_part(gateway_with, login, tmp
     for number in range(1, 5):
         piece = data[(number - 1) * PART : number * PART]
         if number == 3:
-            bucket.gateway.kill()
+            bucket.kill()
             with pytest.raises(StoreError) as refusal:
                 store.upload_part(multipart, number, piece)
             assert refusal.value.status == 503
-            bucket.gateway.start()
+            bucket.start_again()
         upload.parts.append(patiently(lambda n=number, p=piece: store.upload_part(multipart, n, p)))
     upload.etag = store.complete(multipart, upload.parts)
     upload.complete()
@@ -221,9 +256,11 @@ def test_rotated_credentials_are_used(gateway_with, login, bucket, proxy):
         assert read(user, upload) == data
 
 
+#: The rate of a slow client in the long form, in bytes a second: 64 MiB take two hours and a quarter.
+SLOW_RATE = int(os.environ.get("LAB_SLOW_RATE", 8192))
 #: For the short and the long form: how often a slow client pauses, and for how many seconds; its rate in bytes a second
 #: between the pauses; the time after which idle connections are closed; `objects.spool_below`.
-SLOW = {False: (8, 0.8, MIB, 0.5, MIB), True: (4, 45.0, 8192, 15.0, 65536)}
+SLOW = {False: (8, 0.8, MIB, 0.5, MIB), True: (4, 45.0, SLOW_RATE, 15.0, 8 * SLOW_RATE)}
 
 
 @pytest.mark.parametrize("size", [MIB, 64 * MIB])
@@ -237,8 +274,7 @@ def test_a_slow_client_with_pauses_stores_its_part(gateway_with, login, bucket, 
         objects = bucket.settings(f"slow-{size}", impatient.address, spool_below=spool_below)
         # Else a client is disconnected that pauses for more than half a minute.
         gateway = gateway_with({"objects": objects, "object_store": {"slow_client_grace_seconds": 120}})
-        user = login(gateway)
-        upload, data = new_upload(Fleet.create(user)), content(size, next(fresh_seeds))
+        upload, data = new_upload(Fleet.create(login(gateway))), content(size, next(fresh_seeds))
         url = urllib.parse.urlsplit(upload.store.presign_put(3600))
         connection = http.client.HTTPConnection(url.netloc, timeout=600)
         connection.putrequest("PUT", f"{url.path}?{url.query}")
@@ -250,8 +286,10 @@ def test_a_slow_client_with_pauses_stores_its_part(gateway_with, login, bucket, 
         reply = connection.getresponse()
         assert (reply.status, reply.read()) == (200, b"")
         upload.size, upload.etag = size, reply.headers["ETag"]
+        # The tokens may have expired.
+        upload.uploader.sign_in()
         upload.complete()
-        assert read(user, upload) == data
+        assert read(login(gateway), upload) == data
         assert impatient.idle_closed > 0
 
 
@@ -347,6 +385,112 @@ def test_a_killed_gateway_answers_the_recovery_of_an_upload(gateway_with, login,
         upload.complete()
         assert read(login(gateway), upload) == data
         gateway.stop()
+
+
+@dataclass
+class Killed:
+    """A gateway that is killed within a call, with its objects in a bucket behind a proxy, on a disk with faults."""
+
+    gateway: Gateway
+    faults: Faults
+    proxy: BucketProxy
+    boss: User
+    devices: Fleet
+    #: Whether the chosen call of the disk occurred.
+    was_killed: bool = True
+
+    def parts(self) -> tuple[Upload, str, bytes]:
+        """Stores three parts, and returns the id of their multipart upload."""
+        upload, data = new_upload(self.devices), content(2 * PART + 1000, next(fresh_seeds))
+        multipart = upload.store.initiate()
+        upload.send_parts(data, multipart)
+        return upload, multipart, data
+
+    def is_acknowledged(self, call: Callable[[], object]) -> bool:
+        """Calls, and starts the gateway again, whether it was killed or not."""
+        is_acknowledged = False
+        with suppress(StoreError, oss2.exceptions.RequestError, grpc.RpcError):
+            call()
+            is_acknowledged = True
+        self.was_killed = self.faults.failed == 1
+        self.faults.disarm()
+        self.proxy.forget()
+        self.gateway.kill()
+        self.gateway.start()
+        return is_acknowledged
+
+    def check(self, upload: Upload, multipart: str, data: bytes, states: set[tuple[str, str]]) -> None:
+        """Checks the state and the next action of the recovery, does as it says, and compares the bytes."""
+        stubs, reply = upload.uploader.stubs.gateway, upload.recovery()
+        status = stubs.LogicalUploadStatus.Name(reply.logical_upload_status).removeprefix("LOGICAL_UPLOAD_STATUS_")
+        action = stubs.UploadRecoveryAction.Name(reply.next_action).removeprefix("UPLOAD_RECOVERY_ACTION_")
+        assert (status, action) in states
+        if action == "CONTINUE":
+            listed = [(part.number, part.etag) for part in upload.store.list_parts(multipart).parts]
+            assert listed == [(part.number, part.etag) for part in upload.parts]
+            upload.etag = upload.store.complete(multipart, upload.parts)
+        else:
+            upload.etag = reply.oss_object_etag
+        upload.complete()
+        assert read(self.boss, upload) == data
+
+
+@pytest.fixture
+def killed(binary, bucket, login, tmp_path):
+    proxy = BucketProxy(bucket.address)
+    objects = bucket.settings(f"killed-{next(fresh_seeds)}", proxy.address)
+    gateway = Gateway(binary, tmp_path, {"objects": objects, "uploads": {"part_size_bytes": PART}})
+    faults = Faults(tmp_path, gateway.data)
+    gateway.environment |= faults.environment
+    with closing(proxy), closing(gateway.start()):
+        boss = login(gateway)
+        yield Killed(gateway, faults, proxy, boss, Fleet.create(boss))
+
+
+def database_calls(is_full: bool, killed: Killed, kind: int):
+    """Yields after a call of the disk on the database's log is chosen before which the gateway is killed: each one, or in the short
+    form the first, second, fourth, …; ends after a round in which the chosen call did not occur."""
+    number = 1
+    while killed.was_killed:
+        yield lambda number=number: killed.faults.arm(kind, number, 0, path="gateway.db-wal", action=KILL)
+        number = number + 1 if is_full else 2 * number
+    assert number > 2, "no call was chosen"
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("kind", [WRITE, SYNC], ids=["write", "sync"])
+def test_a_gateway_killed_within_complete_has_the_parts_or_the_object(killed, is_full, kind):
+    for choose in database_calls(is_full, killed, kind):
+        upload, multipart, data = killed.parts()
+        choose()
+        is_done = killed.is_acknowledged(lambda u=upload, m=multipart: u.store.complete(m, u.parts))
+        states = {("COMPLETING", "COMPLETE_ONLY")} | (set() if is_done else {("ACTIVE", "CONTINUE")})
+        killed.check(upload, multipart, data, states)
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("kind", [WRITE, SYNC], ids=["write", "sync"])
+def test_a_gateway_killed_within_complete_upload_completes_it_once(killed, is_full, kind):
+    for choose in database_calls(is_full, killed, kind):
+        upload, multipart, data = killed.parts()
+        upload.etag = upload.store.complete(multipart, upload.parts)
+        choose()
+        is_done = killed.is_acknowledged(upload.complete)
+        states = {("COMPLETED", "COMPLETE_ONLY")} | (set() if is_done else {("COMPLETING", "COMPLETE_ONLY")})
+        killed.check(upload, multipart, data, states)
+
+
+@pytest.mark.parametrize("step", ["before", "after"])
+def test_a_gateway_killed_at_the_facts_of_an_upload_completes_it_once(killed, step):
+    upload, multipart, data = killed.parts()
+    upload.etag = upload.store.complete(multipart, upload.parts)
+    kill = killed.gateway.process.kill
+    fault = {"before": kill} if step == "before" else {"alter": lambda head: kill() or head}
+    killed.proxy.add("PUT /data/killed-[0-9]+/facts/", **fault)
+    met = killed.proxy.met
+    assert not killed.is_acknowledged(upload.complete)
+    assert killed.proxy.met == met + 1
+    killed.check(upload, multipart, data, {("COMPLETING", "COMPLETE_ONLY"), ("COMPLETED", "COMPLETE_ONLY")})
 
 
 def test_many_parts_take_bounded_memory(gateway_with, login, bucket, is_full):

@@ -1,13 +1,18 @@
-"""A bucket that needs no other program: the object store of a gateway, for the objects of another one."""
+"""Buckets for the objects of a gateway: the object store of another one, which needs no other program, or Ceph's RGW."""
 
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from .engines import RadosGateway
 from .gateway import Gateway
 from .s3 import client
 from .static_keys import StaticKey
 
 KEY = StaticKey("ENGINE", "a secret of the engine", "write")
+#: How often RGW is started if it does not start: another program may have taken its ports.
+ATTEMPTS = 3
 
 
 def write_credentials(path: Path, key_id: str, secret: str) -> None:
@@ -26,8 +31,9 @@ class Bucket:
     address: str
     name: str
     credentials: Path
-    #: The gateway that is the store; `None` for another engine.
+    #: The gateway that is the store; `None` for RGW.
     gateway: Gateway | None = None
+    rados: RadosGateway | None = None
 
     @classmethod
     def start(cls, gateway_with, folder: Path, **settings) -> "Bucket":
@@ -35,6 +41,37 @@ class Bucket:
         gateway = gateway_with({"object_store": {"static_keys": [KEY.setting(folder)]} | settings})
         write_credentials(folder / "credentials", KEY.id, KEY.secret)
         return cls(gateway.object_store, "data", folder / "credentials", gateway)
+
+    @classmethod
+    def start_rados(cls, folder: Path, keys: list[StaticKey]) -> "Bucket":
+        """Starts RGW over BlueStore, with these keys; `stop` ends it."""
+        for attempt in range(ATTEMPTS):
+            (own := folder / f"rados-{attempt}").mkdir()
+            try:
+                rados = RadosGateway(own)
+                break
+            except (AssertionError, OSError, subprocess.SubprocessError) as failure:
+                print(f"RGW did not start: {failure}", file=sys.stderr)
+        else:
+            raise AssertionError(f"RGW did not start in {ATTEMPTS} attempts")
+        for key in keys:
+            rados.add_key(key.id, key.secret)
+        rados.make_bucket("data")
+        write_credentials(folder / "credentials", KEY.id, KEY.secret)
+        return cls(rados.address, "data", folder / "credentials", rados=rados)
+
+    def kill(self) -> None:
+        """Ends the programs of the store without warning."""
+        self.rados.stop() if self.rados else self.gateway.kill()
+
+    def start_again(self) -> None:
+        """Starts a store that was killed, with what it has stored."""
+        self.rados.start_again() if self.rados else self.gateway.start()
+
+    def stop(self) -> None:
+        """Ends RGW; a gateway ends with its tests."""
+        if self.rados:
+            self.rados.stop()
 
     def settings(self, prefix: str = "robots", address: str = "", **more) -> dict:
         """Returns the section `objects`; `address` is that of a proxy."""

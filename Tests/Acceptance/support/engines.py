@@ -122,6 +122,7 @@ class Engine:
         for process in reversed(self.processes):
             process.kill()
             process.wait()
+        self.processes.clear()
 
 
 class RadosGateway(Engine):
@@ -158,12 +159,26 @@ class RadosGateway(Engine):
         self.run("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", disk)
         self.start("ceph-osd", "-i", "0", "-f", env=self.environment)
         self.wait_until(lambda: json.loads(self.run("ceph", "osd", "stat", "-f", "json").stdout)["num_up_osds"] == 1)
-        self.start("radosgw", "-n", "client.rgw", "-f", env=self.environment)
-        self.wait_until(self.responds)
+        self._start_front()
         keys = (f"--access-key={ACCESS_KEY}", f"--secret-key={SECRET_KEY}")
         self.run(
             "radosgw-admin", "-n", "client.rgw", "user", "create", "--uid=gateway", "--display-name=gateway", *keys
         )
+
+    def _start_front(self) -> None:
+        self.start("radosgw", "-n", "client.rgw", "-f", env=self.environment)
+        self.wait_until(self.responds)
+
+    def start_again(self) -> None:
+        """Starts the programs after `stop`, with what they have stored."""
+        for program, name in (("ceph-mon", "a"), ("ceph-mgr", "x"), ("ceph-osd", "0")):
+            self.start(program, "-i", name, "-f", env=self.environment)
+        self._start_front()
+
+    def add_key(self, key_id: str, secret: str) -> None:
+        """Lets requests also be signed with this key."""
+        key = ("--key-type=s3", f"--access-key={key_id}", f"--secret-key={secret}")
+        self.run("radosgw-admin", "-n", "client.rgw", "key", "create", "--uid=gateway", *key)
 
     def run(self, *command) -> subprocess.CompletedProcess:
         return run(*command, env=self.environment, timeout=2 * START_SECONDS)
