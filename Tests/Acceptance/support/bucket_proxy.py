@@ -5,10 +5,11 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 _HEAD_END = b"\r\n\r\n"
+_LINE_END = b"\r\n"
 _PIECE = 64 * 1024
 
 
@@ -45,11 +46,15 @@ class Stream:
         self.kept = b""
 
     def head(self) -> bytes:
-        while _HEAD_END not in self.kept:
+        return self.until(_HEAD_END)
+
+    def until(self, end: bytes) -> bytes:
+        """Returns the bytes up to `end`, with it."""
+        while end not in self.kept:
             self.kept += self.receive()
-        end = self.kept.index(_HEAD_END) + len(_HEAD_END)
-        head, self.kept = self.kept[:end], self.kept[end:]
-        return head
+        count = self.kept.index(end) + len(end)
+        found, self.kept = self.kept[:count], self.kept[count:]
+        return found
 
     def receive(self) -> bytes:
         if not (data := self.source.recv(_PIECE)):
@@ -64,10 +69,25 @@ class Stream:
             length -= len(piece)
             yield piece
 
+    def chunks(self):
+        """Yields the pieces of a chunked body, as they are."""
+        size = 1
+        while size > 0:
+            line = self.until(_LINE_END)
+            size = int(line.split(b";")[0], 16)
+            yield line
+            yield from self.pieces(size)
+            # A trailer has no fields.
+            yield self.until(_LINE_END)
+
 
 def _length(head: bytes) -> int:
     found = re.search(rb"\r\ncontent-length: *(\d+)", head, re.IGNORECASE)
     return int(found[1]) if found else 0
+
+
+def _is_chunked(head: bytes) -> bool:
+    return re.search(rb"\r\ntransfer-encoding: *chunked", head, re.IGNORECASE) is not None
 
 
 class BucketProxy:
@@ -154,7 +174,7 @@ class BucketProxy:
             client.sendall(fields.encode() + (b"" if line.startswith("HEAD") else body))
             return
         server.sendall(head)
-        self._pass(requests, server, _length(head), fault.cut_body)
+        self._pass(requests.pieces(_length(head)), server, fault.cut_body)
         reply = responses.head()
         while reply.startswith(b"HTTP/1.1 1"):
             reply = responses.head()
@@ -162,11 +182,12 @@ class BucketProxy:
             raise Closed
         client.sendall(fault.alter(reply) if fault.alter else reply)
         if not line.startswith("HEAD"):
-            self._pass(responses, client, _length(reply), fault.cut_response)
+            body = responses.chunks() if _is_chunked(reply) else responses.pieces(_length(reply))
+            self._pass(body, client, fault.cut_response)
 
-    def _pass(self, source: Stream, sink: socket.socket, length: int, cut: int | None) -> None:
+    def _pass(self, pieces: Iterable[bytes], sink: socket.socket, cut: int | None) -> None:
         passed = 0
-        for piece in source.pieces(length):
+        for piece in pieces:
             if cut is not None and passed + len(piece) > cut:
                 sink.sendall(piece[: cut - passed])
                 raise Closed
