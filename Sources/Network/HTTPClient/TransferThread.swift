@@ -36,12 +36,13 @@ final class TransferCommands: Sendable {
 
     var isEmpty: Bool { waiting.withLock { $0.isEmpty } }
 
+    /// The thread is woken under the lock, and waits there: the one that writes a body continues first, and gets ahead. Otherwise each
+    /// piece would pause the transfer, which needs a twentieth more CPU time.
     func add(_ command: TransferCommand) {
-        let isFirst = waiting.withLock { commands in
+        waiting.withLock { commands in
             commands.append(command)
-            return commands.count == 1
+            if commands.count == 1 { wake() }
         }
-        if isFirst { wake() }
     }
 
     func take() -> [TransferCommand] {
