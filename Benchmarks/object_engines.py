@@ -3,7 +3,8 @@ The same CPU time of a program that only passes on bytes, and of one that also c
 A download of an object of 10,000 parts of 100 KiB, before and after their segments were merged.
 
 The bucket is the object store of another gateway, whose objects are in memory. For the rates it is behind a proxy that passes on 100 MB/s.
-Arguments: the number of rounds (default: 7), and what is measured: `rates`, `cpu`, `limit`, `small` (default: all).
+Arguments: the number of rounds (default: 7), what is measured: `rates`, `cpu`, `limit`, `small` (default: all), and for `cpu` the path of
+another build of the gateway, whose CPU time is measured in the same rounds.
 """
 
 import contextlib
@@ -95,9 +96,9 @@ def stores(binary: str, secrets: Path):
     with gateway(binary, keys, cores={CLIENT_CORE}, folder=MEMORY) as engine:
         bucket = Bucket(engine.object_store, "data", secrets / "credentials", engine)
 
-        def start(objects: dict):
+        def start(objects: dict, program: str = binary):
             own = {"object_store": {"static_keys": [OWNER.setting(secrets)]}, "objects": objects}
-            return gateway(binary, own, cores={SERVER_CORE}, folder=MEMORY)
+            return gateway(program, own, cores={SERVER_CORE}, folder=MEMORY)
 
         yield bucket, start
 
@@ -116,15 +117,23 @@ def rates(bucket: Bucket, start, rounds: int, data: bytes) -> None:
                 figure(f"object_engines.{name}_64MiB.limited", values, "MB/s", "the limited bucket itself", peers)
 
 
-def cpu_times(bucket: Bucket, start, rounds: int, data: bytes) -> None:
-    with start(bucket.settings("cpu")) as ours, start({"engine": "directory"}) as peer, on_cores({CLIENT_CORE}):
-        sides = [(each.process.pid, Store(OWNER.credentials(each), "part")) for each in (ours, peer)]
+def cpu_times(bucket: Bucket, start, rounds: int, data: bytes, other: str | None) -> None:
+    """`other`: the path of another build."""
+    peers = {"objects in the directory": lambda: start({"engine": "directory"})}
+    if other:
+        peers["the other build"] = lambda: start(bucket.settings("other"), other)
+    with contextlib.ExitStack() as running, on_cores({CLIENT_CORE}):
+        gateways = [running.enter_context(each()) for each in (lambda: start(bucket.settings("cpu")), *peers.values())]
+        sides = [(each.process.pid, Store(OWNER.credentials(each), "part")) for each in gateways]
         for name, work in (("put", lambda store: store.put(data)), ("get", lambda store: store.get())):
-            times = [[], []]
-            for _ in range(rounds):
-                for side, (pid, store) in zip(times, sides, strict=True):
-                    side.append(cpu(pid, lambda store=store, work=work: work(store)))
-            figure(f"object_engines.{name}_64MiB.cpu", times[0], "s/GB", "objects in the directory", times[1])
+            times = [[] for _ in sides]
+            for number in range(rounds):
+                # In turn, so that none always follows the same one.
+                for side in range(number, number + len(sides)):
+                    pid, store = sides[side % len(sides)]
+                    times[side % len(sides)].append(cpu(pid, lambda store=store, work=work: work(store)))
+            for peer, values in zip(peers, times[1:], strict=True):
+                figure(f"object_engines.{name}_64MiB.cpu", times[0], "s/GB", peer, values)
 
 
 @contextlib.contextmanager
@@ -218,7 +227,7 @@ def main(binary: str, rounds: str = "7", *chosen: str) -> None:
         if "rates" in chosen or not chosen:
             rates(bucket, start, int(rounds), data)
         if "cpu" in chosen or not chosen:
-            cpu_times(bucket, start, int(rounds), data)
+            cpu_times(bucket, start, int(rounds), data, next((each for each in chosen if "/" in each), None))
         if "limit" in chosen or not chosen:
             limit(int(rounds))
         if "small" in chosen or not chosen:
