@@ -2,10 +2,11 @@
 
 import json
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from support.bucket_proxy import BucketProxy
-from support.buckets import Bucket
+from support.buckets import KEY, Bucket, write_credentials
 from support.client import SignedIn
 from support.gateway import ADMIN_PASSWORD, eventually
 from support.monitoring import metric
@@ -78,6 +79,22 @@ def test_requests_and_the_last_failure_are_shown(gateway_with, login, bucket, pr
     assert browser.fact("Slow bodies on the disk").startswith("0 B of ")
     assert "SlowDown" in browser.fact("Last failure of the bucket")
     browser.assert_no_errors()
+
+
+def test_objects_are_read_from_a_bucket_over_tls(gateway_with, login, authority, tmp_path):
+    tls = authority.tls("object-store", addresses=("127.0.0.1",))
+    engine = gateway_with({"object_store": {"static_keys": [KEY.setting(tmp_path)]}, "tls": tls})
+    write_credentials(tmp_path / "credentials", KEY.id, KEY.secret)
+    bucket = Bucket(engine.object_store, "data", tmp_path / "credentials", engine)
+    objects = bucket.settings("tls", endpoint=f"https://{engine.object_store}", authorities=str(authority.path))
+    gateway = gateway_with({"objects": objects, "uploads": {"part_size_bytes": 4 * MIB}})
+    boss = login(gateway)
+    upload, data = Upload.create(Fleet.create(boss).uploader()), content(10 * MIB + 5)
+    upload.multipart(data)
+    upload.complete()
+    (entry,) = boss.list_all()
+    with ThreadPoolExecutor(8) as readers:
+        assert set(readers.map(lambda _: download(boss, entry.file_id) == data, range(16))) == {True}
 
 
 def test_repeated_requests_are_counted(gateway_with, login, bucket, proxy):
