@@ -1,5 +1,6 @@
 """Uploads under `kill -9` of either side at random moments: each file arrives once, and little is sent again."""
 
+import os
 import random
 import time
 
@@ -9,7 +10,7 @@ from support.uploads import content
 from support.waiting import WAIT_SECONDS
 
 PART = 256 * 1024
-KILLS, FULL_KILLS = 10, 300
+KILLS, FULL_KILLS = 10, int(os.environ.get("LAB_KILLS", 300))
 SEED = 1
 
 
