@@ -51,6 +51,7 @@ struct Asset: Sendable {
         "dom.js": PackageResources.dom_js,
         "file-type.js": PackageResources.file_type_js,
         "filter-outcome.js": PackageResources.filter_outcome_js,
+        "filter-suggestions.js": PackageResources.filter_suggestions_js,
         "filter-terms.js": PackageResources.filter_terms_js,
         "format.js": PackageResources.format_js,
         "image-size.js": PackageResources.image_size_js,

@@ -67,6 +67,25 @@ def test_empty_result_offers_the_filter_without_each_term(console, gateway, driv
     console.find("//ul[@class='ways']//a[normalize-space()='All objects']")
 
 
+def test_terms_are_suggested_while_typing(console, gateway, admin, uploader, drives):
+    admin.devices("UpdateDevice", name=f"devices/{uploader.device_id}", display_name="Picker 041")
+    search(console, gateway, f"raw_tags.run={drives}")
+    console.until(lambda: len(names(console)) == 4)
+    field = console.field("Filter")
+    field.send_keys(" sun")
+    console.find("//li[@role='option'][code='raw_tags.weather=sun' and span[@class='count']='1']")
+    field.send_keys(Keys.ARROW_DOWN, Keys.ENTER)
+    assert field.get_attribute("value") == f"raw_tags.run={drives} raw_tags.weather=sun "
+    field.send_keys("icker")
+    console.find(f"//li[@role='option'][code='device={uploader.device_id}' and span='Picker 041']").click()
+    assert field.get_attribute("value").endswith(f"raw_tags.weather=sun device={uploader.device_id} ")
+    field.send_keys(Keys.ENTER)
+    console.until(lambda: names(console) == ["drive 3.csv"])
+    # A name finds its objects without a suggestion, too.
+    search(console, gateway, f'raw_tags.run={drives} "picker 041"')
+    console.until(lambda: len(names(console)) == 4)
+
+
 def test_columns_sort_the_list(console, gateway, drives):
     search(console, gateway, f"raw_tags.run={drives}")
     console.until(lambda: names(console) == [f"drive {number}.csv" for number in (3, 2, 1, 0)])

@@ -4,6 +4,7 @@ import { formatCount } from './format.js'
 import { bulkBar } from './object-actions.js'
 import { facetPanel, filterChips, loadSiteNames, objectsAddress } from './object-facets.js'
 import { emptyResult, markedFilter } from './filter-outcome.js'
+import { filterSuggestions } from './filter-suggestions.js'
 import { ObjectRow } from './object-row.js'
 import { ObjectSource } from './object-source.js'
 import { Selection } from './selection.js'
@@ -71,7 +72,7 @@ export function renderObjects(body, { query, signal }) {
   const objects = h('div', { class: 'objects' },
     h('div', { class: 'objects-head' },
       pageHeader('Objects', status, hasRole('operator') && h('a', { href: '#/uploads', class: 'button' }, 'Upload')),
-      searchForm(filter, order), filterChips(filter, order)),
+      searchForm(filter, order, source), filterChips(filter, order)),
     side,
     h('div', { class: 'objects-list' }, actions.element, arrivals, message, list.element))
   if (hasRole('operator')) acceptDrops(objects)
@@ -83,13 +84,15 @@ export function renderObjects(body, { query, signal }) {
   watchArrivals(source, list, arrivals, signal)
 }
 
-function searchForm(filter, order) {
+function searchForm(filter, order, source) {
   const input = h('input', {
     id: 'filter', type: 'search', value: filter, spellcheck: 'false', autocapitalize: 'none', autocomplete: 'off',
     placeholder: 'run07 weather=rain size>1MiB age<7d', 'aria-describedby': 'filter-hint', 'data-shortcut': 'search',
   })
   const form = h('form', { class: 'search', role: 'search' },
-    h('label', { for: 'filter' }, 'Filter'), input, h('button', { type: 'submit', class: 'primary' }, 'Search'))
+    h('label', { for: 'filter' }, 'Filter'),
+    h('div', { class: 'suggested' }, input, filterSuggestions(input, source)),
+    h('button', { type: 'submit', class: 'primary' }, 'Search'))
   form.addEventListener('submit', (event) => {
     event.preventDefault()
     location.hash = objectsAddress(input.value.trim(), order)
