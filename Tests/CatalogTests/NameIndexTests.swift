@@ -1,5 +1,6 @@
 import Basics
 import Database
+import DatabaseTesting
 import ObjectFilters
 import TestSupport
 import Testing
@@ -89,9 +90,7 @@ import Testing
                 try scene.add(name: name, size: size, organization: size % 7 == 0 ? 2 : 1)
             }
             // A gap, in which objects were deleted.
-            try scene.database.writeBlocking {
-                _ = try $0.execute("UPDATE sqlite_sequence SET seq = seq + 30000 WHERE name = 'objects'")
-            }
+            try scene.setNextPosition(try scene.end + 30_000)
         }
 
         /// Deletes some objects, and moves others to the trash.
@@ -171,6 +170,41 @@ import Testing
                 .filter { Self.contains($0.value.lowercasedByScalar, "run") }.keys.sorted(by: >))
     }
 
+    /// The first and the last object of a segment are found, also by pages that end there.
+    @Test(arguments: [1, 2000]) func objectsAtBoundariesOfSegmentsAreFound(_ visits: Int) async throws {
+        let scene = try CatalogScene(visits: visits)
+        let positions: [Int64] = [1, 2, 32_766, 32_767, 32_768, 32_769, 65_535, 65_536, 131_071, 131_072]
+        for position in positions {
+            try scene.setNextPosition(position)
+            try scene.add(name: "camera-drive-\(position).mcap", size: position)
+        }
+        var indexer = NameIndexer(database: scene.database, log: .discarding)
+        indexer.sleep = { _ in }
+        #expect(try await indexer.indexBatch())
+        #expect(Set(try scene.trigrams().map(\.segment)) == [0, 1, 2, 3, 4])
+        for word in ["drive", "era-dri", "name:*drive*", "name:camera*drive*", "dr"] {
+            for size: Int32 in [1, 3, 1000] {
+                #expect(try await scene.walk(word, size: size) == positions.reversed(), "\(word) \(size)")
+            }
+        }
+        for position in positions {
+            #expect(try await scene.walk("drive-\(position).", size: 10) == [position])
+        }
+    }
+
+    /// Names that have all keys of a word in other places are compared without their rows, so that they do not use up a page.
+    @Test func firstPageIsBehindNamesThatHaveAllKeys() async throws {
+        let scene = try CatalogScene(visits: 500)
+        try scene.add(name: "a-drive.mcap", size: 1)
+        for number in 2...1500 { try scene.add(name: "dri-riv-ive-\(number).mcap", size: Int64(number)) }
+        var indexer = NameIndexer(database: scene.database, log: .discarding)
+        indexer.sleep = { _ in }
+        #expect(try await indexer.indexBatch())
+        for filter in ["drive", "name:*drive*", "name:*drive*.mcap", "size>0 drive"] {
+            #expect(try await scene.sizes(filter, size: 10) == [1], "\(filter)")
+        }
+    }
+
     private static func contains(_ name: String, _ part: String) -> Bool {
         let (name, part) = (Array(name.utf8), Array(part.utf8))
         return part.count <= name.count
@@ -244,9 +278,7 @@ import Testing
 
     @Test func segmentsWithoutObjectsAreRemoved() async throws {
         let (scene, indexer) = try scene(names: 300)
-        try scene.database.writeBlocking {
-            _ = try $0.execute("UPDATE sqlite_sequence SET seq = 40000 WHERE name = 'objects'")
-        }
+        try scene.setNextPosition(40_001)
         for number in 301...600 { try scene.add(name: "walk-\(number).mcap", size: Int64(number)) }
         while try await indexer.indexBatch() {}
         func remove() async throws {
@@ -291,6 +323,15 @@ extension CatalogScene {
         object.description = CatalogObject.Description(
             name: FileName(verbatim: name), contentType: ContentType.unknown, crc64: nil)
         try database.writeBlocking { [object] in try ObjectRecords($0).insert(object, tags: [:]) }
+    }
+
+    /// Lets the next object have a position that is higher than the last one.
+    fileprivate func setNextPosition(_ position: Int64) throws {
+        let sql = DatabaseEngine.choose(
+            sqlite:
+                "INSERT OR REPLACE INTO sqlite_sequence (rowid, name, seq) SELECT (SELECT rowid FROM sqlite_sequence WHERE name = 'objects'), 'objects', \(position - 1)",
+            postgres: "SELECT setval(pg_get_serial_sequence('objects', 'position'), \(position), false)")
+        try database.writeBlocking { _ = try $0.execute(sql) }
     }
 
     fileprivate var range: Range<Int64> {

@@ -85,6 +85,8 @@ final class SearchBudget {
     /// The number of index entries that cost as much as one row.
     private static let entriesOfARow = 8
 
+    /// The number of names that cost as much as one row.
+    private static let namesOfARow = 4
     /// The cost of reading the tags of one object, in rows.
     private static let tags = 2
 
@@ -104,6 +106,10 @@ final class SearchBudget {
 
     func spend(rows: Int) {
         remaining -= rows
+    }
+
+    func spend(names: Int) {
+        remaining -= Self.seek + names / Self.namesOfARow
     }
 
     func spend(tagsOf objects: Int) {

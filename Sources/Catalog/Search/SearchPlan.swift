@@ -125,7 +125,7 @@ struct SearchPlan {
         case .name(let pattern): try names(pattern)
         case .word(let word):
             union([
-                try names(with: NameKey.keys(ofWord: word)),
+                try names(with: NameKey.keys(ofWord: word)) { NameParts.name($0, has: word) },
                 try prefixes([.label], SearchPrefix.stored(forPrefix: word)),
             ])
         case .begins(let text): try prefixes([.name, .label], SearchPrefix.stored(forPrefix: text))
@@ -160,10 +160,11 @@ struct SearchPlan {
     private func names(_ pattern: ObjectFilter.Pattern) throws -> Candidates {
         switch pattern {
         case .text, .prefix: break
-        case .part(let part), .suffix(let part): return try names(with: NameKey.keys(ofPart: part))
+        case .part(let part), .suffix(let part):
+            return try names(with: NameKey.keys(ofPart: part), isMatch: pattern.matches)
         case .pieces(let pieces):
             let keys = NameKey.keys(ofParts: pieces)
-            if !keys.isEmpty { return try names(with: keys) }
+            if !keys.isEmpty { return try names(with: keys, isMatch: pattern.matches) }
         }
         return try SearchPrefix.stored(for: pattern).map { try prefixes([.name], $0) } ?? .everything
     }
@@ -173,6 +174,15 @@ struct SearchPlan {
         guard values.count <= Self.mostStreams else { return .everything }
         let streams = values.map { index("objects", ["\(column) = $1"], $0) }
         return .stream(streams.count == 1 ? streams[0] : UnionStream(streams), isScoped: true)
+    }
+
+    /// Returns the objects whose names are searched for, which have all keys; a single key decides nearly alone.
+    private func names(with keys: Set<NameKey>, isMatch: @escaping (String) -> Bool) throws -> Candidates {
+        guard case .stream(let stream, let isScoped) = try names(with: keys), keys.count > 1 else {
+            return try names(with: keys)
+        }
+        return .stream(
+            NameStream(stream, connection: connection, budget: budget, isMatch: isMatch), isScoped: isScoped)
     }
 
     /// Returns the objects whose names have all keys, and those whose names are not in the index.
