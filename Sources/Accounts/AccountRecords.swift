@@ -241,6 +241,7 @@ enum AccountRecords {
                 """),
         AddressRecords<Connection>.migration,
         KeyRotationRecords<Connection>.migration,
+        DisplayNameRecords<Connection>.migration,
     ]
 }
 

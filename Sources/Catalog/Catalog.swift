@@ -53,18 +53,18 @@ package struct Catalog: Sendable {
             database: database, store: store, clock: clock, configuration: configuration, log: environment.log)
         removal = ObjectRemoval(database: database, store: store, clock: clock, outbox: outbox)
         operations = OperationRunner(database: database, removal: removal, clock: clock, log: environment.log)
+        let names = DisplayNameSearch(devices: devices)
         let bulkOperations = BulkOperations(
             database: database, clock: clock, identifiers: environment.identifiers, runner: operations)
         management = ObjectManagementService(
             removal: removal, bulkOperations: bulkOperations,
             tagEditing: TagEditing(database: database, clock: clock, outbox: outbox),
             statistics: Statistics(database: database, clock: clock), database: database,
-            tokens: tokens, facets: ObjectFacets(database: database, clock: clock, devices: devices))
+            tokens: tokens, facets: ObjectFacets(database: database, clock: clock, devices: devices, names: names))
         recordings = RecordingIndex(
             database: database, store: store, signal: changes.newRecordings, log: environment.log)
         searchUpgrade = SearchUpgrade(database: database, log: environment.log)
         nameIndexer = NameIndexer(database: database, log: environment.log)
-        let names = DisplayNameSearch(devices: devices)
         archives = ObjectArchiveService(
             archives: ObjectArchives(
                 database: database, store: store, clock: clock, names: names, configuration: configuration,

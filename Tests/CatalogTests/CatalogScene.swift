@@ -32,7 +32,10 @@ final class CatalogScene: Sendable {
     let identifiers: Identifiers
 
     /// - Parameter calls: the file operations of the store.
-    init(visits: Int = 2000, calls: FileCalls = FileCalls()) throws {
+    init(
+        visits: Int = 2000, calls: FileCalls = FileCalls(), devices: any DeviceDirectory = OneDevice()
+    ) throws {
+        let names = DisplayNameSearch(devices: devices)
         base = try TestDatabase(Accounts.migrations + ObjectStore.migrations + Catalog.migrations)
         let database = base.database
         let keyring = Keyring(root: Secret([UInt8](repeating: 1, count: 32)))
@@ -53,13 +56,13 @@ final class CatalogScene: Sendable {
             tagEditing: TagEditing(database: database, clock: clock, outbox: .closed),
             statistics: Statistics(database: database, clock: clock), database: database,
             tokens: PageTokens(keyring: keyring),
-            facets: ObjectFacets(database: database, clock: clock, devices: OneDevice()))
+            facets: ObjectFacets(database: database, clock: clock, devices: devices, names: names))
         var configuration = CatalogConfiguration()
         configuration.pageVisits = visits
         service = ObjectService(
             listing: ObjectListing(
                 database: database, tokens: PageTokens(keyring: keyring), clock: clock,
-                names: DisplayNameSearch(devices: OneDevice()), configuration: configuration),
+                names: names, configuration: configuration),
             downloads: Downloads(
                 database: database, store: store, endpoint: try StoreEndpoint("http://127.0.0.1:50080"), clock: clock,
                 configuration: configuration))

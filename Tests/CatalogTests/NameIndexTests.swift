@@ -1,6 +1,8 @@
+import Accounts
 import Basics
 import Database
 import DatabaseTesting
+import GatewayTesting
 import ObjectFilters
 import TestSupport
 import Testing
@@ -205,6 +207,23 @@ import Testing
         }
     }
 
+    @Test func displayNamesAreReadAgainOnlyAfterAChange() async throws {
+        let directory = CountingDirectory()
+        let scene = try CatalogScene(devices: directory)
+        try scene.add(size: 5, device: OneDevice.id)
+        for word in ["picker", "041", "nothing"] {
+            #expect(try await scene.sizes(word, size: 10) == (word == "nothing" ? [] : [5]))
+        }
+        #expect(directory.reads.withLock { $0 } == [1])
+        directory.version.withLock { $0 = ("Mover", 2) }
+        #expect(try await scene.sizes("picker", size: 10) == [])
+        #expect(try await scene.sizes("mover", size: 10) == [5])
+        // Each organization has its own.
+        #expect(try await scene.sizes("mover", size: 10, as: scene.user(2)) == [])
+        #expect(try await scene.sizes("mover", size: 10, as: scene.user(2)) == [])
+        #expect(directory.reads.withLock { $0 } == [1, 1, 2])
+    }
+
     private static func contains(_ name: String, _ part: String) -> Bool {
         let (name, part) = (Array(name.utf8), Array(part.utf8))
         return part.count <= name.count
@@ -353,6 +372,32 @@ extension CatalogScene {
             ) { TrigramRow(segment: $0.int64(0), trigram: $0.text(1), positions: $0.blob(2)) }
         }
     }
+}
+
+/// A directory with one device, whose name the test changes; it counts how often names are read.
+private final class CountingDirectory: DeviceDirectory {
+    let version = Lock<(name: String, number: Int64)>(("Picker 041", 1))
+    /// The organizations whose names were read.
+    let reads = Lock<[Int64]>([])
+    private let base = OneDevice()
+
+    func device(_ id: String, organizationID: Int64, in connection: ReadConnection) throws -> DirectoryDevice? {
+        try base.device(id, organizationID: organizationID, in: connection)
+    }
+
+    func displayNames(organizationID: Int64, in connection: ReadConnection) throws -> DisplayNames {
+        reads.withLock { $0.append(organizationID) }
+        guard organizationID == 1 else { return DisplayNames(devices: [], sites: []) }
+        return DisplayNames(devices: [(id: OneDevice.id, name: version.withLock { $0.name })], sites: [])
+    }
+
+    func displayNameVersion(organizationID: Int64, in connection: ReadConnection) throws -> Int64 {
+        version.withLock { $0.number }
+    }
+
+    func retired(among ids: [String], in connection: ReadConnection) throws -> Set<String> { [] }
+
+    func noteKey(of id: String, at now: UnixTime, in connection: Connection) throws {}
 }
 
 private struct TrigramRow: Equatable {

@@ -71,6 +71,41 @@ import Testing
         #expect(try await world.add(id, to: south).suite == south)
     }
 
+    @Test func eachNameThatASearchFindsChangesTheVersionOfNames() async throws {
+        let world = try await World()
+        let organization = try #require(
+            try await world.database.read { try $0.first("SELECT organization_id FROM sites") { $0.int64(0) } })
+        func version() throws -> Int64 {
+            try world.database.readBlocking {
+                try world.devices.directory.displayNameVersion(organizationID: organization, in: $0)
+            }
+        }
+        var last = try version()
+        func expectChange(_ isChange: Bool, _ body: () async throws -> Void) async throws {
+            try await body()
+            #expect(try (version() != last) == isChange)
+            last = try version()
+        }
+        try await expectChange(true) { try await world.register("260427-000001") }
+        try await expectChange(false) {
+            _ = try await world.devices.managementService.registerDevice(
+                RegisterDeviceRequest(deviceID: "260427-000002"),
+                context: world.call(Methods.registerDevice))
+        }
+        try await expectChange(true) {
+            _ = try await world.devices.managementService.updateDevice(
+                UpdateDeviceRequest(name: "devices/260427-000001", displayName: "Mover"),
+                context: world.call(Methods.updateDevice))
+        }
+        try await expectChange(false) { _ = try await world.remove("260427-000001", from: world.suite) }
+        try await expectChange(true) { _ = try await world.createPlace("south", token: world.admin) }
+        try await expectChange(true) {
+            _ = try await world.adminService.updateSite(
+                UpdateSiteRequest(siteID: world.site, name: "west"),
+                context: world.call(AdminAuthServiceMethods.updateSite))
+        }
+    }
+
     @Test func anUpdateChangesWhatItNames() async throws {
         let world = try await World()
         try await world.register("260427-000001", tags: ["a": "1", "b": "2"])

@@ -19,6 +19,8 @@ package struct OneDevice: DeviceDirectory {
         return DisplayNames(devices: [(id: Self.id, name: "Picker 041")], sites: [(id: 7, name: "Brémen West")])
     }
 
+    package func displayNameVersion(organizationID: Int64, in connection: ReadConnection) throws -> Int64 { 0 }
+
     package func retired(among ids: [String], in connection: ReadConnection) throws -> Set<String> { [] }
 
     package func noteKey(of id: String, at now: UnixTime, in connection: Connection) throws {}

@@ -132,6 +132,9 @@ package protocol DeviceDirectory: Sendable {
     /// Returns the display names of an organization's devices and sites.
     func displayNames(organizationID: Int64, in connection: ReadConnection) throws -> DisplayNames
 
+    /// Returns a number that differs as soon as ``displayNames(organizationID:in:)`` may.
+    func displayNameVersion(organizationID: Int64, in connection: ReadConnection) throws -> Int64
+
     /// Returns those of the devices that are retired.
     func retired(among ids: [String], in connection: ReadConnection) throws -> Set<String>
 

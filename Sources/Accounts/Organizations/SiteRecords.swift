@@ -23,11 +23,13 @@ package struct SiteRecords<C: ReadConnection> {
     package func insert(
         organizationID: Int64, name: String, status: Availability, at now: UnixTime
     ) throws -> SiteRecord? where C == Connection {
-        try connection.first(
+        let site = try connection.first(
             """
             INSERT INTO sites (organization_id, name, status, created_at, updated_at) VALUES ($1, $2, $3, $4, $4)
             ON CONFLICT DO NOTHING RETURNING \(columns)
             """, organizationID, name, status.rawValue, now.microseconds, row: Self.record)
+        if site != nil { try DisplayNameRecords(connection).noteChange(organizationID: organizationID) }
+        return site
     }
 
     /// Returns a site of that organization; does not find sites of other organizations.
@@ -51,12 +53,14 @@ package struct SiteRecords<C: ReadConnection> {
     package func update(
         id: Int64, name: String, status: Availability, at now: UnixTime
     ) throws -> SiteRecord? where C == Connection {
-        try connection.first(
+        let site = try connection.first(
             """
             UPDATE sites SET name = $2, status = $3, updated_at = $4,
                 epoch = epoch + (CASE WHEN CAST($3 AS BIGINT) = 2 THEN 1 ELSE 0 END)
             WHERE id = $1 RETURNING \(columns)
             """, id, name, status.rawValue, now.microseconds, row: Self.record)
+        if let site { try DisplayNameRecords(connection).noteChange(organizationID: site.organizationID) }
+        return site
     }
 
     /// - Throws: a foreign-key error if anything refers to the site.

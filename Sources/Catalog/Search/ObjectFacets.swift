@@ -33,6 +33,7 @@ struct ObjectFacets: Sendable {
     let database: Database
     let clock: any WallClock
     let devices: any DeviceDirectory
+    let names: DisplayNameSearch
 
     /// - Throws: INVALID_ARGUMENT if the filter is invalid.
     func facets(filter text: String, scope: Int64?) async throws -> Result {
@@ -43,9 +44,7 @@ struct ObjectFacets: Sendable {
                 isUpgraded
                 ? try FacetRecords(connection).all(scope: scope)
                 : try Self.count(
-                    DisplayNameSearch(devices: devices).resolve(filter.hidingTrash, scope: scope, in: connection),
-                    scope,
-                    in: connection)
+                    names.resolve(filter.hidingTrash, scope: scope, in: connection), scope, in: connection)
             try leaveRetiredOut(of: &result, in: connection)
             return result
         }

@@ -91,6 +91,10 @@ struct DeviceRecordDirectory: DeviceDirectory {
             })
     }
 
+    func displayNameVersion(organizationID: Int64, in connection: ReadConnection) throws -> Int64 {
+        try DisplayNameRecords(connection).version(organizationID: organizationID)
+    }
+
     func retired(among ids: [String], in connection: ReadConnection) throws -> Set<String> {
         guard !ids.isEmpty else { return [] }
         let ids = ParameterList.padded(ids)
@@ -134,13 +138,20 @@ struct DeviceRecords<C: ReadConnection> {
             VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT DO NOTHING
             """, id.text, organizationID, suiteID, labels.displayName, labels.description, try Self.encode(labels.tags),
             now.microseconds)
-        return inserted == 1
+        guard inserted == 1 else { return false }
+        if !labels.displayName.isEmpty {
+            try DisplayNameRecords(connection).noteChange(organizationID: organizationID)
+        }
+        return true
     }
 
-    func setLabels(_ labels: DeviceLabels, of id: DeviceID, at now: UnixTime) throws where C == Connection {
+    func setLabels(
+        _ labels: DeviceLabels, of id: DeviceID, organizationID: Int64, at now: UnixTime
+    ) throws where C == Connection {
         try connection.execute(
             "UPDATE devices SET display_name = $2, description = $3, tags = $4, updated_at = $5 WHERE id = $1", id.text,
             labels.displayName, labels.description, try Self.encode(labels.tags), now.microseconds)
+        try DisplayNameRecords(connection).noteChange(organizationID: organizationID)
     }
 
     func setDisabled(_ id: DeviceID, _ isDisabled: Bool, at now: UnixTime) throws where C == Connection {

@@ -157,7 +157,8 @@ struct DeviceRegistry: Sendable {
             let labels = DeviceLabels(
                 displayName: displayName ?? device.displayName, description: description ?? device.description,
                 tags: tags)
-            try DeviceRecords(connection).setLabels(labels, of: id, at: now)
+            try DeviceRecords(connection).setLabels(
+                labels, of: id, organizationID: caller.organization.id, at: now)
         }
     }
 

@@ -5,24 +5,64 @@ import ObjectFilters
 
 /// The search of words in the display names of devices and sites.
 struct DisplayNameSearch: Sendable {
-    let devices: any DeviceDirectory
+    private let devices: any DeviceDirectory
+    private let names = KeptNames()
+
+    init(devices: any DeviceDirectory) {
+        self.devices = devices
+    }
 
     /// Returns the filter whose words also find the objects of devices and sites by their display names.
     ///
     /// - Parameter scope: the organization; `nil` = all.
     func resolve(_ filter: ResolvedFilter, scope: Int64?, in connection: ReadConnection) throws -> ResolvedFilter {
         guard filter.hasWords else { return filter }
-        var names = DisplayNames(devices: [], sites: [])
-        for organizationID in try scope.map({ [$0] }) ?? SearchRecords(connection).organizations() {
-            let some = try devices.displayNames(organizationID: organizationID, in: connection)
-            names.devices += some.devices.map { ($0.id, $0.name.lowercasedByScalar) }
-            names.sites += some.sites.map { ($0.id, $0.name.lowercasedByScalar) }
-        }
+        let organizations = try scope.map { [$0] } ?? SearchRecords(connection).organizations()
+        let all = try organizations.map { try names(of: $0, in: connection) }
         return filter.findingDisplayNames { word in
             (
-                Set(names.devices.lazy.filter { NameParts.name($0.name, has: word) }.map(\.id)),
-                Set(names.sites.lazy.filter { NameParts.name($0.name, has: word) }.map(\.id))
+                Set(all.flatMap { $0.devices.lazy.filter { NameParts.name($0.name, has: word) }.map(\.id) }),
+                Set(all.flatMap { $0.sites.lazy.filter { NameParts.name($0.name, has: word) }.map(\.id) })
             )
+        }
+    }
+
+    /// Returns an organization's names in lower case, which are only read if they have changed since the last search.
+    private func names(of organizationID: Int64, in connection: ReadConnection) throws -> DisplayNames {
+        // Read before the names, which are therefore of this version or newer.
+        let version = try devices.displayNameVersion(organizationID: organizationID, in: connection)
+        if let kept = names.of(organizationID, version: version) { return kept }
+        var names = try devices.displayNames(organizationID: organizationID, in: connection)
+        names.devices = names.devices.map { ($0.id, $0.name.lowercasedByScalar) }
+        names.sites = names.sites.map { ($0.id, $0.name.lowercasedByScalar) }
+        self.names.keep(names, of: organizationID, version: version)
+        return names
+    }
+}
+
+/// The display names of organizations that were read last.
+private final class KeptNames: Sendable {
+    private struct Kept {
+        let version: Int64
+        let names: DisplayNames
+        var count: Int { names.devices.count + names.sites.count }
+    }
+
+    /// The limit of names of all organizations, about 10 MiB.
+    private static let most = 100_000
+
+    private let kept = Lock<[Int64: Kept]>([:])
+
+    func of(_ organizationID: Int64, version: Int64) -> DisplayNames? {
+        kept.withLock { $0[organizationID].flatMap { $0.version == version ? $0.names : nil } }
+    }
+
+    func keep(_ names: DisplayNames, of organizationID: Int64, version: Int64) {
+        kept.withLock { kept in
+            kept[organizationID] = Kept(version: version, names: names)
+            while kept.values.reduce(0, { $0 + $1.count }) > Self.most, let any = kept.keys.randomElement() {
+                kept[any] = nil
+            }
         }
     }
 }
