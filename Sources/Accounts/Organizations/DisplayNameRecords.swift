@@ -26,7 +26,8 @@ package struct DisplayNameRecords<C: ReadConnection> {
         ) { $0.int64("version") } ?? 0
     }
 
-    /// Records that a device or a site got a name. The removal of one is none: nothing refers to it any more.
+    /// Records that a device or a site got a name. Removals do not count: nothing refers to
+    /// what was removed.
     package func noteChange(organizationID: Int64) throws where C == Connection {
         try connection.execute(
             """

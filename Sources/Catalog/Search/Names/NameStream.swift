@@ -2,7 +2,7 @@ import Basics
 import Database
 import ObjectFilters
 
-/// Those positions of a stream whose objects have a name that is searched for.
+/// A stream of the positions of another stream whose objects have a name that is searched for.
 ///
 /// Only the names are read, which costs a part of whole rows, so that a page is found behind many names that have all keys of a word
 /// in other places. Objects of versions that stored no names are candidates.
@@ -49,7 +49,7 @@ final class NameStream: PositionStream {
 
     /// Reads the next batch.
     ///
-    /// - Returns: the position below which the candidates are unknown, if there is none above it.
+    /// - Returns: the position below which the candidates are unknown, if there is no candidate above it.
     private func read(below start: Int64) throws -> Int64? {
         var found: [Int64] = []
         examined = start
