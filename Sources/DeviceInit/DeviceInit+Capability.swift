@@ -12,6 +12,7 @@ extension DeviceInit: Capability {
     package static var access: AccessTable {
         AccessTable([
             (.anyone, [DeviceInitServiceMethods.initDevice, DeviceInitServiceMethods.reinitDevice]),
+            (.user(.viewer), [DeviceManagementServiceMethods.getDeviceNames]),
             (
                 .user(.operator),
                 [

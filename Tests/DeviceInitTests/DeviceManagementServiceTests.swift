@@ -106,6 +106,23 @@ import Testing
         }
     }
 
+    @Test func namesOfDevicesAreThoseOfTheOrganization() async throws {
+        let world = try await World()
+        let boss = try await world.createOrganization("acme")
+        let (_, suite) = try await world.createPlace("acme", token: boss)
+        try await world.register("260427-000001")
+        try await world.register("260427-000002", suite: suite, token: boss)
+        func names(_ ids: [String]) async throws -> [String: String] {
+            try await world.devices.managementService.getDeviceNames(
+                GetDeviceNamesRequest(deviceIDs: ids), context: world.call(Methods.getDeviceNames)
+            ).displayNames
+        }
+        let all = (1...1000).map { "260427-" + String(String(1_000_000 + $0).dropFirst()) }
+        #expect(try await names(all) == ["260427-000001": "robot"])
+        #expect(try await names([]).isEmpty)
+        #expect(await refusal { _ = try await names(all + all) }?.detail == .invalidArgument)
+    }
+
     @Test func anUpdateChangesWhatItNames() async throws {
         let world = try await World()
         try await world.register("260427-000001", tags: ["a": "1", "b": "2"])

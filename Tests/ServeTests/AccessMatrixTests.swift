@@ -36,6 +36,7 @@ import Wire
     private static let viewing: Set<String> = [
         "ListObjects", "RequestDownload", "GetCopyJob", "ListCopyJobItems", "GetObject", "GetObjectFacets",
         "GetStatistics", "GetSite", "ListSites", "ListUploads", "ListIdentities", "ZipObjects", "ListCopyJobs",
+        "GetDeviceNames", "ListSavedSearches",
     ]
     private static let operating: Set<String> = [
         "CreateCopyJob", "CancelCopyJob", "CreateSiteApiKey", "CreateOrRotateDeviceApiKey",

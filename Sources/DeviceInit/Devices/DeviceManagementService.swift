@@ -97,6 +97,17 @@ package struct DeviceManagementService: DeviceManagementServiceHandler {
             nextPageToken: page.next(after: devices) { $0.device.id })
     }
 
+    package func getDeviceNames(
+        _ request: GetDeviceNamesRequest, context: CallContext
+    ) async throws -> GetDeviceNamesResponse {
+        guard request.deviceIDs.count <= DeviceRules.mostNames else {
+            throw RPCError.invalidArgument(
+                "device_ids must have at most \(DeviceRules.mostNames) entries, not \(request.deviceIDs.count)")
+        }
+        return GetDeviceNamesResponse(
+            displayNames: try await registry.displayNames(of: request.deviceIDs, for: try Caller(context)))
+    }
+
     package func updateDevice(_ request: UpdateDeviceRequest, context: CallContext) async throws -> Device {
         let caller = try Caller(context)
         let id = try ResourceName.deviceID(request.name, field: "name")

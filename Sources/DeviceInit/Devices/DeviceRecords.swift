@@ -128,6 +128,22 @@ struct DeviceRecords<C: ReadConnection> {
             "\(select) WHERE d.id = $1 AND d.organization_id = $2", id.text, organizationID, row: Self.record)
     }
 
+    /// Returns the display names of those devices of the organization that have one.
+    func displayNames(of ids: [String], organizationID: Int64) throws -> [String: String] {
+        var names: [String: String] = [:]
+        for start in stride(from: 0, to: ids.count, by: 100) {
+            let some = ParameterList.padded(Array(ids[start..<min(start + 100, ids.count)]))
+            let rows = try connection.query(
+                """
+                SELECT id, display_name FROM devices
+                WHERE organization_id = $1 AND id IN (\(ParameterList.text(some.count, from: 2))) AND display_name <> ''
+                """, arguments: [organizationID] + some
+            ) { ($0.text("id"), $0.text("display_name")) }
+            names.merge(rows) { $1 }
+        }
+        return names
+    }
+
     /// - Returns: `false` if the id is taken.
     func insert(
         _ id: DeviceID, _ labels: DeviceLabels, organizationID: Int64, suiteID: Int64?, at now: UnixTime

@@ -146,6 +146,15 @@ struct DeviceRegistry: Sendable {
         }
     }
 
+    /// Returns the display names of those of the organization's devices that have one.
+    func displayNames(of ids: [String], for caller: Caller) async throws -> [String: String] {
+        let organizationID = caller.organization.id
+        guard !ids.isEmpty else { return [:] }
+        return try await database.readInBackground { connection in
+            try DeviceRecords(connection).displayNames(of: ids, organizationID: organizationID)
+        }
+    }
+
     /// - Parameter tags: added to the device's tags; with `replacingTags` they replace them.
     func describe(
         _ id: DeviceID, displayName: String?, description: String?, tags: [String: String], replacingTags: Bool,

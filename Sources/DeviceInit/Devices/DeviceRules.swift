@@ -8,6 +8,9 @@ package import RPC
 ///
 /// Each function throws INVALID_ARGUMENT with the field and the rule.
 package enum DeviceRules {
+    /// The largest number of devices whose names one request asks for.
+    static let mostNames = 1000
+
     /// Checks an id of the form `YYMMDD-NNNNNN`.
     package static func id(_ text: String) throws(RPCError) { _ = try DeviceID(text) }
 

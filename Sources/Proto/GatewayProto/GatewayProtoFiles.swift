@@ -152,6 +152,8 @@ public enum GatewayProtoFiles {
         GetCopyJobResponse.self,
         GetDeviceRequest.self,
         GetDeviceSuiteRequest.self,
+        GetDeviceNamesRequest.self,
+        GetDeviceNamesResponse.self,
         GetEngineCopyRequest.self,
         GetObjectFacetsRequest.self,
         GetObjectFacetsResponse.self,
@@ -628,6 +630,7 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.DeviceManagementService.UnretireDevice	Makes a retired device a registered one, which is in no suite and can be initialized again.
         archebase.meta.v1.DeviceManagementService.DeleteDevice	Deletes a device that never received a key; any other can be retired.
         archebase.meta.v1.DeviceManagementService.AllowReinit	Permits a device to replace a key in use for some minutes, under the reinit policy `window`.
+        archebase.meta.v1.DeviceManagementService.GetDeviceNames	Returns the display names of devices, for viewers, too. Devices that do not exist, or have no name, are left out.
         archebase.meta.v1.DeviceManagementService.RotateDeviceKeys	Requests that devices replace their keys, each with its next token. A device that was asked before stays asked.
         archebase.meta.v1.DeviceManagementService.AnnounceAddresses	Announces new addresses of the gateway to the organization's devices, with their next token. Replaces an earlier announcement.
         archebase.meta.v1.DeviceManagementService.GetAnnouncedAddresses	Returns the announcement, and how many devices took it.
@@ -655,6 +658,8 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.RotateDeviceKeysRequest.suite	All devices of this suite.
         archebase.meta.v1.RotateDeviceKeysRequest.site_id	All devices of this site.
         archebase.meta.v1.RotateDeviceKeysRequest.all	All devices of the organization.
+        archebase.meta.v1.GetDeviceNamesRequest.device_ids	At most 1000.
+        archebase.meta.v1.GetDeviceNamesResponse.display_names	The names by device id.
         archebase.meta.v1.RotateDeviceKeysResponse.devices	Devices with a key, which are asked now.
         archebase.meta.v1.RotateDeviceKeysResponse.unaware	The number of devices among them whose client does not rotate keys, or has not fetched a token since it does.
         archebase.events.v1.EventService.ListWebhooks	Lists the webhooks of the caller's organization, by name; for an admin of SYSTEM who acts for no other organization, all.

@@ -27,6 +27,9 @@ public protocol DeviceManagementServiceHandler: Sendable {
 
     func listDevices(_ request: ListDevicesRequest, context: Context) async throws -> ListDevicesResponse
 
+    /// Returns the display names of devices, for viewers, too. Devices that do not exist, or have no name, are left out.
+    func getDeviceNames(_ request: GetDeviceNamesRequest, context: Context) async throws -> GetDeviceNamesResponse
+
     func updateDevice(_ request: UpdateDeviceRequest, context: Context) async throws -> Device
 
     func enableDevice(_ request: EnableDeviceRequest, context: Context) async throws -> Device
@@ -76,6 +79,7 @@ extension DeviceManagementServiceHandler {
         registry.add(DeviceManagementServiceMethods.registerDevice, unary: { try await self.registerDevice($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.getDevice, unary: { try await self.getDevice($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.listDevices, unary: { try await self.listDevices($0, context: $1) })
+        registry.add(DeviceManagementServiceMethods.getDeviceNames, unary: { try await self.getDeviceNames($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.updateDevice, unary: { try await self.updateDevice($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.enableDevice, unary: { try await self.enableDevice($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.disableDevice, unary: { try await self.disableDevice($0, context: $1) })
@@ -102,6 +106,7 @@ public enum DeviceManagementServiceMethods {
     public static let registerDevice = MethodDescriptor(service: service, name: "RegisterDevice", kind: .unary)
     public static let getDevice = MethodDescriptor(service: service, name: "GetDevice", kind: .unary, isSideEffectFree: true)
     public static let listDevices = MethodDescriptor(service: service, name: "ListDevices", kind: .unary, isSideEffectFree: true)
+    public static let getDeviceNames = MethodDescriptor(service: service, name: "GetDeviceNames", kind: .unary, isSideEffectFree: true)
     public static let updateDevice = MethodDescriptor(service: service, name: "UpdateDevice", kind: .unary)
     public static let enableDevice = MethodDescriptor(service: service, name: "EnableDevice", kind: .unary)
     public static let disableDevice = MethodDescriptor(service: service, name: "DisableDevice", kind: .unary)
@@ -115,7 +120,7 @@ public enum DeviceManagementServiceMethods {
     public static let announceAddresses = MethodDescriptor(service: service, name: "AnnounceAddresses", kind: .unary)
     public static let getAnnouncedAddresses = MethodDescriptor(service: service, name: "GetAnnouncedAddresses", kind: .unary, isSideEffectFree: true)
     public static let withdrawAddresses = MethodDescriptor(service: service, name: "WithdrawAddresses", kind: .unary)
-    public static let all: [MethodDescriptor] = [createDeviceSuite, getDeviceSuite, listDeviceSuites, updateDeviceSuite, deleteDeviceSuite, registerDevice, getDevice, listDevices, updateDevice, enableDevice, disableDevice, addDeviceToSuite, removeDeviceFromSuite, retireDevice, unretireDevice, deleteDevice, allowReinit, rotateDeviceKeys, announceAddresses, getAnnouncedAddresses, withdrawAddresses]
+    public static let all: [MethodDescriptor] = [createDeviceSuite, getDeviceSuite, listDeviceSuites, updateDeviceSuite, deleteDeviceSuite, registerDevice, getDevice, listDevices, getDeviceNames, updateDevice, enableDevice, disableDevice, addDeviceToSuite, removeDeviceFromSuite, retireDevice, unretireDevice, deleteDevice, allowReinit, rotateDeviceKeys, announceAddresses, getAnnouncedAddresses, withdrawAddresses]
     /// The HTTP requests that call the methods.
     public static let routes: [HTTPRoute] = [
         HTTPRoute(createDeviceSuite, "POST", RouteTemplate([.literal("v1"), .literal("deviceSuites")]), body: .whole, messages: ("archebase.meta.v1.CreateDeviceSuiteRequest", "archebase.meta.v1.DeviceSuite")),
@@ -126,6 +131,7 @@ public enum DeviceManagementServiceMethods {
         HTTPRoute(registerDevice, "POST", RouteTemplate([.literal("v1"), .literal("devices")]), body: .whole, messages: ("archebase.meta.v1.RegisterDeviceRequest", "archebase.meta.v1.Device")),
         HTTPRoute(getDevice, "GET", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("name", 1..<3)]), messages: ("archebase.meta.v1.GetDeviceRequest", "archebase.meta.v1.Device")),
         HTTPRoute(listDevices, "GET", RouteTemplate([.literal("v1"), .literal("devices")]), messages: ("archebase.meta.v1.ListDevicesRequest", "archebase.meta.v1.ListDevicesResponse")),
+        HTTPRoute(getDeviceNames, "POST", RouteTemplate([.literal("v1"), .literal("devices")], verb: "names"), body: .whole, messages: ("archebase.meta.v1.GetDeviceNamesRequest", "archebase.meta.v1.GetDeviceNamesResponse")),
         HTTPRoute(updateDevice, "PATCH", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("name", 1..<3)]), body: .whole, messages: ("archebase.meta.v1.UpdateDeviceRequest", "archebase.meta.v1.Device")),
         HTTPRoute(enableDevice, "POST", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("name", 1..<3)], verb: "enable"), body: .whole, messages: ("archebase.meta.v1.EnableDeviceRequest", "archebase.meta.v1.Device")),
         HTTPRoute(disableDevice, "POST", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("name", 1..<3)], verb: "disable"), body: .whole, messages: ("archebase.meta.v1.DisableDeviceRequest", "archebase.meta.v1.Device")),
@@ -180,6 +186,11 @@ public struct DeviceManagementServiceClient<Transport: CallTransport>: Sendable 
 
     public func listDevices(_ request: ListDevicesRequest, options: CallOptions = CallOptions()) async throws -> ListDevicesResponse {
         try await transport.unary(DeviceManagementServiceMethods.listDevices, request, options: options)
+    }
+
+    /// Returns the display names of devices, for viewers, too. Devices that do not exist, or have no name, are left out.
+    public func getDeviceNames(_ request: GetDeviceNamesRequest, options: CallOptions = CallOptions()) async throws -> GetDeviceNamesResponse {
+        try await transport.unary(DeviceManagementServiceMethods.getDeviceNames, request, options: options)
     }
 
     public func updateDevice(_ request: UpdateDeviceRequest, options: CallOptions = CallOptions()) async throws -> Device {
@@ -1125,6 +1136,78 @@ public struct ListDevicesResponse: Message {
     }
 }
 
+public struct GetDeviceNamesRequest: Message {
+    public static var fullName: String { "archebase.meta.v1.GetDeviceNamesRequest" }
+
+    /// At most 1000.
+    public var deviceIDs: [String] = []
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        deviceIDs: [String] = []
+    ) {
+        self.deviceIDs = deviceIDs
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.append(to: &self.deviceIDs, tag: tag, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(repeated: self.deviceIDs, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(repeated: self.deviceIDs, tag: 10, to: &writer)
+    }
+}
+
+public struct GetDeviceNamesResponse: Message {
+    public static var fullName: String { "archebase.meta.v1.GetDeviceNamesResponse" }
+
+    /// The names by device id.
+    public var displayNames: [String: String] = [:]
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        displayNames: [String: String] = [:]
+    ) {
+        self.displayNames = displayNames
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.displayNames, tag: tag, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMap<ProtoString, ProtoString>.size(self.displayNames, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMap<ProtoString, ProtoString>.write(self.displayNames, tag: 10, to: &writer)
+    }
+}
+
 public struct UpdateDeviceRequest: Message {
     public static var fullName: String { "archebase.meta.v1.UpdateDeviceRequest" }
 
@@ -1624,58 +1707,63 @@ extension FileDescriptor {
             dWl0ZRgBIAEoCVIFc3VpdGUSFwoHc2l0ZV9pZBgCIAEoA1IGc2l0ZUlkEjcKBnN0YXR1cxgDIAEoDjIfLmFyY2hlYmFzZS5tZXRh\
             LnYxLkRldmljZVN0YXR1c1IGc3RhdHVzEhsKCXBhZ2Vfc2l6ZRgEIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgFIAEoCVIJ\
             cGFnZVRva2VuInIKE0xpc3REZXZpY2VzUmVzcG9uc2USMwoHZGV2aWNlcxgBIAMoCzIZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmlj\
-            ZVIHZGV2aWNlcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4iuwIKE1VwZGF0ZURldmljZVJlcXVlc3QS\
-            EgoEbmFtZRgBIAEoCVIEbmFtZRImCgxkaXNwbGF5X25hbWUYAiABKAlIAFILZGlzcGxheU5hbWWIAQESJQoLZGVzY3JpcHRpb24Y\
-            AyABKAlIAVILZGVzY3JpcHRpb26IAQESRAoEdGFncxgEIAMoCzIwLmFyY2hlYmFzZS5tZXRhLnYxLlVwZGF0ZURldmljZVJlcXVl\
-            c3QuVGFnc0VudHJ5UgR0YWdzEiEKDHJlcGxhY2VfdGFncxgFIAEoCFILcmVwbGFjZVRhZ3MaNwoJVGFnc0VudHJ5EhAKA2tleRgB\
-            IAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAFCDwoNX2Rpc3BsYXlfbmFtZUIOCgxfZGVzY3JpcHRpb24iKQoTRW5h\
-            YmxlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIioKFERpc2FibGVEZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlS\
-            BG5hbWUiKQoTUmV0aXJlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIisKFVVucmV0aXJlRGV2aWNlUmVxdWVzdBIS\
-            CgRuYW1lGAEgASgJUgRuYW1lIikKE0RlbGV0ZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIoChJBbGxvd1JlaW5p\
-            dFJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSJ0ChdSb3RhdGVEZXZpY2VLZXlzUmVxdWVzdBIYCgdkZXZpY2VzGAEgAygJUgdk\
-            ZXZpY2VzEhQKBXN1aXRlGAIgASgJUgVzdWl0ZRIXCgdzaXRlX2lkGAMgASgDUgZzaXRlSWQSEAoDYWxsGAQgASgIUgNhbGwiTgoY\
-            Um90YXRlRGV2aWNlS2V5c1Jlc3BvbnNlEhgKB2RldmljZXMYASABKANSB2RldmljZXMSGAoHdW5hd2FyZRgCIAEoA1IHdW5hd2Fy\
-            ZSJHChdBZGREZXZpY2VUb1N1aXRlUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUSFgoGZGV2aWNlGAIgASgJUgZkZXZpY2Ui\
-            TAocUmVtb3ZlRGV2aWNlRnJvbVN1aXRlUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUSFgoGZGV2aWNlGAIgASgJUgZkZXZp\
-            Y2UqoQEKDERldmljZVN0YXR1cxIdChlERVZJQ0VfU1RBVFVTX1VOU1BFQ0lGSUVEEAASHAoYREVWSUNFX1NUQVRVU19SRUdJU1RF\
-            UkVEEAESHQoZREVWSUNFX1NUQVRVU19JTklUSUFMSVpFRBACEhoKFkRFVklDRV9TVEFUVVNfRElTQUJMRUQQAxIZChVERVZJQ0Vf\
-            U1RBVFVTX1JFVElSRUQQBDLXFQoXRGV2aWNlTWFuYWdlbWVudFNlcnZpY2USfQoRQ3JlYXRlRGV2aWNlU3VpdGUSKy5hcmNoZWJh\
-            c2UubWV0YS52MS5DcmVhdGVEZXZpY2VTdWl0ZVJlcXVlc3QaHi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZSIbgtPkkwIV\
-            IhAvdjEvZGV2aWNlU3VpdGVzOgEqEoABCg5HZXREZXZpY2VTdWl0ZRIoLmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZVN1aXRl\
-            UmVxdWVzdBoeLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZVN1aXRlIiSQAgGC0+STAhsSGS92MS97bmFtZT1kZXZpY2VTdWl0ZXMv\
-            Kn0SiAEKEExpc3REZXZpY2VTdWl0ZXMSKi5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2aWNlU3VpdGVzUmVxdWVzdBorLmFyY2hl\
-            YmFzZS5tZXRhLnYxLkxpc3REZXZpY2VTdWl0ZXNSZXNwb25zZSIbkAIBgtPkkwISEhAvdjEvZGV2aWNlU3VpdGVzEoYBChFVcGRh\
-            dGVEZXZpY2VTdWl0ZRIrLmFyY2hlYmFzZS5tZXRhLnYxLlVwZGF0ZURldmljZVN1aXRlUmVxdWVzdBoeLmFyY2hlYmFzZS5tZXRh\
-            LnYxLkRldmljZVN1aXRlIiSC0+STAh4yGS92MS97bmFtZT1kZXZpY2VTdWl0ZXMvKn06ASoSkQEKEURlbGV0ZURldmljZVN1aXRl\
-            EisuYXJjaGViYXNlLm1ldGEudjEuRGVsZXRlRGV2aWNlU3VpdGVSZXF1ZXN0GiwuYXJjaGViYXNlLm1ldGEudjEuRGVsZXRlRGV2\
-            aWNlU3VpdGVSZXNwb25zZSIhgtPkkwIbKhkvdjEve25hbWU9ZGV2aWNlU3VpdGVzLyp9Em0KDlJlZ2lzdGVyRGV2aWNlEiguYXJj\
-            aGViYXNlLm1ldGEudjEuUmVnaXN0ZXJEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIhaC0+STAhAiCy92\
-            MS9kZXZpY2VzOgEqEmwKCUdldERldmljZRIjLmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZVJlcXVlc3QaGS5hcmNoZWJhc2Uu\
-            bWV0YS52MS5EZXZpY2UiH5ACAYLT5JMCFhIUL3YxL3tuYW1lPWRldmljZXMvKn0SdAoLTGlzdERldmljZXMSJS5hcmNoZWJhc2Uu\
-            bWV0YS52MS5MaXN0RGV2aWNlc1JlcXVlc3QaJi5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2aWNlc1Jlc3BvbnNlIhaQAgGC0+ST\
-            Ag0SCy92MS9kZXZpY2VzEnIKDFVwZGF0ZURldmljZRImLmFyY2hlYmFzZS5tZXRhLnYxLlVwZGF0ZURldmljZVJlcXVlc3QaGS5h\
-            cmNoZWJhc2UubWV0YS52MS5EZXZpY2UiH4LT5JMCGTIUL3YxL3tuYW1lPWRldmljZXMvKn06ASoSeQoMRW5hYmxlRGV2aWNlEiYu\
-            YXJjaGViYXNlLm1ldGEudjEuRW5hYmxlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSImgtPkkwIgIhsv\
-            djEve25hbWU9ZGV2aWNlcy8qfTplbmFibGU6ASoSfAoNRGlzYWJsZURldmljZRInLmFyY2hlYmFzZS5tZXRhLnYxLkRpc2FibGVE\
-            ZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIieC0+STAiEiHC92MS97bmFtZT1kZXZpY2VzLyp9OmRpc2Fi\
-            bGU6ASoShwEKEEFkZERldmljZVRvU3VpdGUSKi5hcmNoZWJhc2UubWV0YS52MS5BZGREZXZpY2VUb1N1aXRlUmVxdWVzdBoZLmFy\
-            Y2hlYmFzZS5tZXRhLnYxLkRldmljZSIsgtPkkwImIiEvdjEve2RldmljZT1kZXZpY2VzLyp9OmFkZFRvU3VpdGU6ASoSlgEKFVJl\
-            bW92ZURldmljZUZyb21TdWl0ZRIvLmFyY2hlYmFzZS5tZXRhLnYxLlJlbW92ZURldmljZUZyb21TdWl0ZVJlcXVlc3QaGS5hcmNo\
-            ZWJhc2UubWV0YS52MS5EZXZpY2UiMYLT5JMCKyImL3YxL3tkZXZpY2U9ZGV2aWNlcy8qfTpyZW1vdmVGcm9tU3VpdGU6ASoSeQoM\
-            UmV0aXJlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuUmV0aXJlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRl\
-            dmljZSImgtPkkwIgIhsvdjEve25hbWU9ZGV2aWNlcy8qfTpyZXRpcmU6ASoSfwoOVW5yZXRpcmVEZXZpY2USKC5hcmNoZWJhc2Uu\
-            bWV0YS52MS5VbnJldGlyZURldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiKILT5JMCIiIdL3YxL3tuYW1l\
-            PWRldmljZXMvKn06dW5yZXRpcmU6ASoSbAoMRGVsZXRlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuRGVsZXRlRGV2aWNlUmVx\
-            dWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSIcgtPkkwIWKhQvdjEve25hbWU9ZGV2aWNlcy8qfRJ8CgtBbGxvd1JlaW5pdBIl\
-            LmFyY2hlYmFzZS5tZXRhLnYxLkFsbG93UmVpbml0UmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIrgtPkkwIlIiAv\
-            djEve25hbWU9ZGV2aWNlcy8qfTphbGxvd1JlaW5pdDoBKhKOAQoQUm90YXRlRGV2aWNlS2V5cxIqLmFyY2hlYmFzZS5tZXRhLnYx\
-            LlJvdGF0ZURldmljZUtleXNSZXF1ZXN0GisuYXJjaGViYXNlLm1ldGEudjEuUm90YXRlRGV2aWNlS2V5c1Jlc3BvbnNlIiGC0+ST\
-            AhsiFi92MS9kZXZpY2VzOnJvdGF0ZUtleXM6ASoSkAEKEUFubm91bmNlQWRkcmVzc2VzEisuYXJjaGViYXNlLm1ldGEudjEuQW5u\
-            b3VuY2VBZGRyZXNzZXNSZXF1ZXN0GiUuYXJjaGViYXNlLm1ldGEudjEuQW5ub3VuY2VkQWRkcmVzc2VzIieC0+STAiEiHC92MS9k\
-            ZXZpY2VBZGRyZXNzZXM6YW5ub3VuY2U6ASoSjwEKFUdldEFubm91bmNlZEFkZHJlc3NlcxIvLmFyY2hlYmFzZS5tZXRhLnYxLkdl\
-            dEFubm91bmNlZEFkZHJlc3Nlc1JlcXVlc3QaJS5hcmNoZWJhc2UubWV0YS52MS5Bbm5vdW5jZWRBZGRyZXNzZXMiHpACAYLT5JMC\
-            FRITL3YxL2RldmljZUFkZHJlc3NlcxKQAQoRV2l0aGRyYXdBZGRyZXNzZXMSKy5hcmNoZWJhc2UubWV0YS52MS5XaXRoZHJhd0Fk\
-            ZHJlc3Nlc1JlcXVlc3QaJS5hcmNoZWJhc2UubWV0YS52MS5Bbm5vdW5jZWRBZGRyZXNzZXMiJ4LT5JMCISIcL3YxL2RldmljZUFk\
-            ZHJlc3Nlczp3aXRoZHJhdzoBKmIGcHJvdG8z
+            ZVIHZGV2aWNlcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4iNgoVR2V0RGV2aWNlTmFtZXNSZXF1ZXN0\
+            Eh0KCmRldmljZV9pZHMYASADKAlSCWRldmljZUlkcyK7AQoWR2V0RGV2aWNlTmFtZXNSZXNwb25zZRJgCg1kaXNwbGF5X25hbWVz\
+            GAEgAygLMjsuYXJjaGViYXNlLm1ldGEudjEuR2V0RGV2aWNlTmFtZXNSZXNwb25zZS5EaXNwbGF5TmFtZXNFbnRyeVIMZGlzcGxh\
+            eU5hbWVzGj8KEURpc3BsYXlOYW1lc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEiuwIK\
+            E1VwZGF0ZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZRImCgxkaXNwbGF5X25hbWUYAiABKAlIAFILZGlzcGxheU5h\
+            bWWIAQESJQoLZGVzY3JpcHRpb24YAyABKAlIAVILZGVzY3JpcHRpb26IAQESRAoEdGFncxgEIAMoCzIwLmFyY2hlYmFzZS5tZXRh\
+            LnYxLlVwZGF0ZURldmljZVJlcXVlc3QuVGFnc0VudHJ5UgR0YWdzEiEKDHJlcGxhY2VfdGFncxgFIAEoCFILcmVwbGFjZVRhZ3Ma\
+            NwoJVGFnc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAFCDwoNX2Rpc3BsYXlfbmFtZUIO\
+            CgxfZGVzY3JpcHRpb24iKQoTRW5hYmxlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIioKFERpc2FibGVEZXZpY2VS\
+            ZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUiKQoTUmV0aXJlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIisKFVVu\
+            cmV0aXJlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIikKE0RlbGV0ZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEo\
+            CVIEbmFtZSIoChJBbGxvd1JlaW5pdFJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSJ0ChdSb3RhdGVEZXZpY2VLZXlzUmVxdWVz\
+            dBIYCgdkZXZpY2VzGAEgAygJUgdkZXZpY2VzEhQKBXN1aXRlGAIgASgJUgVzdWl0ZRIXCgdzaXRlX2lkGAMgASgDUgZzaXRlSWQS\
+            EAoDYWxsGAQgASgIUgNhbGwiTgoYUm90YXRlRGV2aWNlS2V5c1Jlc3BvbnNlEhgKB2RldmljZXMYASABKANSB2RldmljZXMSGAoH\
+            dW5hd2FyZRgCIAEoA1IHdW5hd2FyZSJHChdBZGREZXZpY2VUb1N1aXRlUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUSFgoG\
+            ZGV2aWNlGAIgASgJUgZkZXZpY2UiTAocUmVtb3ZlRGV2aWNlRnJvbVN1aXRlUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUS\
+            FgoGZGV2aWNlGAIgASgJUgZkZXZpY2UqoQEKDERldmljZVN0YXR1cxIdChlERVZJQ0VfU1RBVFVTX1VOU1BFQ0lGSUVEEAASHAoY\
+            REVWSUNFX1NUQVRVU19SRUdJU1RFUkVEEAESHQoZREVWSUNFX1NUQVRVU19JTklUSUFMSVpFRBACEhoKFkRFVklDRV9TVEFUVVNf\
+            RElTQUJMRUQQAxIZChVERVZJQ0VfU1RBVFVTX1JFVElSRUQQBDLgFgoXRGV2aWNlTWFuYWdlbWVudFNlcnZpY2USfQoRQ3JlYXRl\
+            RGV2aWNlU3VpdGUSKy5hcmNoZWJhc2UubWV0YS52MS5DcmVhdGVEZXZpY2VTdWl0ZVJlcXVlc3QaHi5hcmNoZWJhc2UubWV0YS52\
+            MS5EZXZpY2VTdWl0ZSIbgtPkkwIVIhAvdjEvZGV2aWNlU3VpdGVzOgEqEoABCg5HZXREZXZpY2VTdWl0ZRIoLmFyY2hlYmFzZS5t\
+            ZXRhLnYxLkdldERldmljZVN1aXRlUmVxdWVzdBoeLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZVN1aXRlIiSQAgGC0+STAhsSGS92\
+            MS97bmFtZT1kZXZpY2VTdWl0ZXMvKn0SiAEKEExpc3REZXZpY2VTdWl0ZXMSKi5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2aWNl\
+            U3VpdGVzUmVxdWVzdBorLmFyY2hlYmFzZS5tZXRhLnYxLkxpc3REZXZpY2VTdWl0ZXNSZXNwb25zZSIbkAIBgtPkkwISEhAvdjEv\
+            ZGV2aWNlU3VpdGVzEoYBChFVcGRhdGVEZXZpY2VTdWl0ZRIrLmFyY2hlYmFzZS5tZXRhLnYxLlVwZGF0ZURldmljZVN1aXRlUmVx\
+            dWVzdBoeLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZVN1aXRlIiSC0+STAh4yGS92MS97bmFtZT1kZXZpY2VTdWl0ZXMvKn06ASoS\
+            kQEKEURlbGV0ZURldmljZVN1aXRlEisuYXJjaGViYXNlLm1ldGEudjEuRGVsZXRlRGV2aWNlU3VpdGVSZXF1ZXN0GiwuYXJjaGVi\
+            YXNlLm1ldGEudjEuRGVsZXRlRGV2aWNlU3VpdGVSZXNwb25zZSIhgtPkkwIbKhkvdjEve25hbWU9ZGV2aWNlU3VpdGVzLyp9Em0K\
+            DlJlZ2lzdGVyRGV2aWNlEiguYXJjaGViYXNlLm1ldGEudjEuUmVnaXN0ZXJEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEu\
+            djEuRGV2aWNlIhaC0+STAhAiCy92MS9kZXZpY2VzOgEqEmwKCUdldERldmljZRIjLmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmlj\
+            ZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiH5ACAYLT5JMCFhIUL3YxL3tuYW1lPWRldmljZXMvKn0SdAoLTGlz\
+            dERldmljZXMSJS5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2aWNlc1JlcXVlc3QaJi5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2\
+            aWNlc1Jlc3BvbnNlIhaQAgGC0+STAg0SCy92MS9kZXZpY2VzEoYBCg5HZXREZXZpY2VOYW1lcxIoLmFyY2hlYmFzZS5tZXRhLnYx\
+            LkdldERldmljZU5hbWVzUmVxdWVzdBopLmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZU5hbWVzUmVzcG9uc2UiH5ACAYLT5JMC\
+            FiIRL3YxL2RldmljZXM6bmFtZXM6ASoScgoMVXBkYXRlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuVXBkYXRlRGV2aWNlUmVx\
+            dWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIfgtPkkwIZMhQvdjEve25hbWU9ZGV2aWNlcy8qfToBKhJ5CgxFbmFibGVE\
+            ZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5FbmFibGVEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiaC\
+            0+STAiAiGy92MS97bmFtZT1kZXZpY2VzLyp9OmVuYWJsZToBKhJ8Cg1EaXNhYmxlRGV2aWNlEicuYXJjaGViYXNlLm1ldGEudjEu\
+            RGlzYWJsZURldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiJ4LT5JMCISIcL3YxL3tuYW1lPWRldmljZXMv\
+            Kn06ZGlzYWJsZToBKhKHAQoQQWRkRGV2aWNlVG9TdWl0ZRIqLmFyY2hlYmFzZS5tZXRhLnYxLkFkZERldmljZVRvU3VpdGVSZXF1\
+            ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiyC0+STAiYiIS92MS97ZGV2aWNlPWRldmljZXMvKn06YWRkVG9TdWl0ZToB\
+            KhKWAQoVUmVtb3ZlRGV2aWNlRnJvbVN1aXRlEi8uYXJjaGViYXNlLm1ldGEudjEuUmVtb3ZlRGV2aWNlRnJvbVN1aXRlUmVxdWVz\
+            dBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIxgtPkkwIrIiYvdjEve2RldmljZT1kZXZpY2VzLyp9OnJlbW92ZUZyb21TdWl0\
+            ZToBKhJ5CgxSZXRpcmVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5SZXRpcmVEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1l\
+            dGEudjEuRGV2aWNlIiaC0+STAiAiGy92MS97bmFtZT1kZXZpY2VzLyp9OnJldGlyZToBKhJ/Cg5VbnJldGlyZURldmljZRIoLmFy\
+            Y2hlYmFzZS5tZXRhLnYxLlVucmV0aXJlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIogtPkkwIiIh0v\
+            djEve25hbWU9ZGV2aWNlcy8qfTp1bnJldGlyZToBKhJsCgxEZWxldGVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVE\
+            ZXZpY2VSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IhyC0+STAhYqFC92MS97bmFtZT1kZXZpY2VzLyp9EnwKC0FsbG93\
+            UmVpbml0EiUuYXJjaGViYXNlLm1ldGEudjEuQWxsb3dSZWluaXRSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiuC\
+            0+STAiUiIC92MS97bmFtZT1kZXZpY2VzLyp9OmFsbG93UmVpbml0OgEqEo4BChBSb3RhdGVEZXZpY2VLZXlzEiouYXJjaGViYXNl\
+            Lm1ldGEudjEuUm90YXRlRGV2aWNlS2V5c1JlcXVlc3QaKy5hcmNoZWJhc2UubWV0YS52MS5Sb3RhdGVEZXZpY2VLZXlzUmVzcG9u\
+            c2UiIYLT5JMCGyIWL3YxL2RldmljZXM6cm90YXRlS2V5czoBKhKQAQoRQW5ub3VuY2VBZGRyZXNzZXMSKy5hcmNoZWJhc2UubWV0\
+            YS52MS5Bbm5vdW5jZUFkZHJlc3Nlc1JlcXVlc3QaJS5hcmNoZWJhc2UubWV0YS52MS5Bbm5vdW5jZWRBZGRyZXNzZXMiJ4LT5JMC\
+            ISIcL3YxL2RldmljZUFkZHJlc3Nlczphbm5vdW5jZToBKhKPAQoVR2V0QW5ub3VuY2VkQWRkcmVzc2VzEi8uYXJjaGViYXNlLm1l\
+            dGEudjEuR2V0QW5ub3VuY2VkQWRkcmVzc2VzUmVxdWVzdBolLmFyY2hlYmFzZS5tZXRhLnYxLkFubm91bmNlZEFkZHJlc3NlcyIe\
+            kAIBgtPkkwIVEhMvdjEvZGV2aWNlQWRkcmVzc2VzEpABChFXaXRoZHJhd0FkZHJlc3NlcxIrLmFyY2hlYmFzZS5tZXRhLnYxLldp\
+            dGhkcmF3QWRkcmVzc2VzUmVxdWVzdBolLmFyY2hlYmFzZS5tZXRhLnYxLkFubm91bmNlZEFkZHJlc3NlcyIngtPkkwIhIhwvdjEv\
+            ZGV2aWNlQWRkcmVzc2VzOndpdGhkcmF3OgEqYgZwcm90bzM=
             """)
 }

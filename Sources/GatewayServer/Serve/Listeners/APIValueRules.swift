@@ -65,6 +65,8 @@ extension OpenAPIDocument {
         "archebase.meta.v1.EnableDeviceRequest.name": device,
         "archebase.meta.v1.GetDeviceRequest.name": device,
         "archebase.meta.v1.GetDeviceSuiteRequest.name": suiteNumber,
+        "archebase.meta.v1.GetDeviceNamesRequest.device_ids":
+            .identifiers("^[0-9]{6}-[0-9]{6}$", example: "260427-000001"),
         "archebase.meta.v1.ListDevicesRequest.suite": optionalSuite,
         "archebase.meta.v1.RegisterDeviceRequest.device_id":
             .pattern("^([0-9]{6}-[0-9]{6})?$", example: "260427-000001", mayBeEmpty: true),
