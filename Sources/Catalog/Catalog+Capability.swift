@@ -29,6 +29,7 @@ extension Catalog: Capability {
                     ObjectManagementServiceMethods.listObjectOperations,
                     ObjectManagementServiceMethods.cancelObjectOperation, ObjectManagementServiceMethods.setRetention,
                     ObjectManagementServiceMethods.getRetention, ObjectManagementServiceMethods.listBadObjects,
+                    ObjectManagementServiceMethods.saveSearch, ObjectManagementServiceMethods.deleteSavedSearch,
                 ]
             ),
             (.user(.operator), [ObjectManagementServiceMethods.updateObject]),
@@ -36,7 +37,7 @@ extension Catalog: Capability {
                 .user(.viewer),
                 [
                     ObjectManagementServiceMethods.getObject, ObjectManagementServiceMethods.getObjectFacets,
-                    ObjectManagementServiceMethods.getStatistics,
+                    ObjectManagementServiceMethods.getStatistics, ObjectManagementServiceMethods.listSavedSearches,
                 ]
             ),
         ])

@@ -60,7 +60,8 @@ package struct Catalog: Sendable {
             removal: removal, bulkOperations: bulkOperations,
             tagEditing: TagEditing(database: database, clock: clock, outbox: outbox),
             statistics: Statistics(database: database, clock: clock), database: database,
-            tokens: tokens, facets: ObjectFacets(database: database, clock: clock, devices: devices, names: names))
+            tokens: tokens, facets: ObjectFacets(database: database, clock: clock, devices: devices, names: names),
+            savedSearches: SavedSearches(database: database, clock: clock))
         recordings = RecordingIndex(
             database: database, store: store, signal: changes.newRecordings, log: environment.log)
         searchUpgrade = SearchUpgrade(database: database, log: environment.log)

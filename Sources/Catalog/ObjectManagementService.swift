@@ -17,6 +17,7 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
     let database: Database
     let tokens: PageTokens
     let facets: ObjectFacets
+    let savedSearches: SavedSearches
 
     func deleteObject(_ request: DeleteObjectRequest, context: CallContext) async throws -> DeleteObjectResponse {
         try Self.check(fileID: request.fileID)
@@ -201,6 +202,26 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
         let found = try await facets.facets(filter: request.filter, scope: try context.user.objectScope)
         return GetObjectFacetsResponse(
             count: found.count, isExact: found.isExact, facets: found.facets.map(ObjectFacet.init))
+    }
+
+    func listSavedSearches(
+        _ request: ListSavedSearchesRequest, context: CallContext
+    ) async throws -> ListSavedSearchesResponse {
+        let found = try await savedSearches.all(for: try Caller(context))
+        return ListSavedSearchesResponse(savedSearches: found.map { SavedSearch($0) })
+    }
+
+    func saveSearch(_ request: SaveSearchRequest, context: CallContext) async throws -> SavedSearch {
+        let search = NamedSearch(
+            name: request.name, filter: request.filter, order: request.orderBy, columns: request.columns)
+        return SavedSearch(try await savedSearches.save(search, by: try Caller(context)))
+    }
+
+    func deleteSavedSearch(
+        _ request: DeleteSavedSearchRequest, context: CallContext
+    ) async throws -> DeleteSavedSearchResponse {
+        try await savedSearches.delete(request.searchID, by: try Caller(context))
+        return DeleteSavedSearchResponse()
     }
 }
 

@@ -358,6 +358,10 @@ def test_every_call_that_changes_something_leaves_one_line(
         boss.object_management("SetRetention", days=400)
     with walk.no_line("SetRetention"):
         boss.object_management("SetRetention", days=30, dry_run=True)
+    with walk.one_line("SaveSearch", **by_boss):
+        search = boss.object_management("SaveSearch", name="rain", filter="weather=rain")
+    with walk.one_line("DeleteSavedSearch", target=f"savedSearches/{search.search_id}", **by_boss):
+        boss.object_management("DeleteSavedSearch", search_id=search.search_id)
     of_object = {"actor": "user:system/admin", "organization": "system"}
     (place, key) = (upload.credentials.bucket, upload.credentials.key)
     with walk.one_line("PresignObject", target=f"read/{place}/{key}", **of_object):

@@ -56,7 +56,8 @@ final class CatalogScene: Sendable {
             tagEditing: TagEditing(database: database, clock: clock, outbox: .closed),
             statistics: Statistics(database: database, clock: clock), database: database,
             tokens: PageTokens(keyring: keyring),
-            facets: ObjectFacets(database: database, clock: clock, devices: devices, names: names))
+            facets: ObjectFacets(database: database, clock: clock, devices: devices, names: names),
+            savedSearches: SavedSearches(database: database, clock: clock))
         var configuration = CatalogConfiguration()
         configuration.pageVisits = visits
         service = ObjectService(

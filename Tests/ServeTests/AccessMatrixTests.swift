@@ -58,6 +58,7 @@ import Wire
         "PurgeObject", "SetTrashSettings", "GetTrashSettings", "ListDeadLetters", "RedeliverEvent",
         "ListWebhooks", "ListDeliveries", "SendTestEvent",
         "ResetSecondFactor", "FindUsersByEmail", "GetSignInPolicy", "SetSignInPolicy",
+        "SaveSearch", "DeleteSavedSearch",
     ]
     private static let system: Set<String> = [
         "CreateOrganization", "GetOrganization", "ListOrganizations", "UpdateOrganization", "DeleteOrganization",

@@ -129,6 +129,7 @@ package enum ObjectSchema {
         StoredFileSchema.migration,
         StoredFilters.migration,
         NameIndexSchema.migration,
+        SavedSearchRecords<Connection>.migration,
     ]
 }
 

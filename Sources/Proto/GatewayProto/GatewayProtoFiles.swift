@@ -105,6 +105,8 @@ public enum GatewayProtoFiles {
         DeleteOrganizationResponse.self,
         DeletePreviousDataRequest.self,
         DeletePreviousDataResponse.self,
+        DeleteSavedSearchRequest.self,
+        DeleteSavedSearchResponse.self,
         DeleteSiteRequest.self,
         DeleteSiteResponse.self,
         DeleteUserRequest.self,
@@ -150,10 +152,10 @@ public enum GatewayProtoFiles {
         GetClockResponse.self,
         GetCopyJobRequest.self,
         GetCopyJobResponse.self,
-        GetDeviceRequest.self,
-        GetDeviceSuiteRequest.self,
         GetDeviceNamesRequest.self,
         GetDeviceNamesResponse.self,
+        GetDeviceRequest.self,
+        GetDeviceSuiteRequest.self,
         GetEngineCopyRequest.self,
         GetObjectFacetsRequest.self,
         GetObjectFacetsResponse.self,
@@ -221,6 +223,8 @@ public enum GatewayProtoFiles {
         ListOrganizationsResponse.self,
         ListProvidersRequest.self,
         ListProvidersResponse.self,
+        ListSavedSearchesRequest.self,
+        ListSavedSearchesResponse.self,
         ListSessionsRequest.self,
         ListSessionsResponse.self,
         ListSettingsRequest.self,
@@ -294,6 +298,8 @@ public enum GatewayProtoFiles {
         RotateDeviceKeysResponse.self,
         RotateSigningKeyRequest.self,
         RotateSigningKeyResponse.self,
+        SaveSearchRequest.self,
+        SavedSearch.self,
         SendTestEventRequest.self,
         SendTestEventResponse.self,
         SetRetentionRequest.self,
@@ -624,13 +630,13 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.DeviceManagementService	Suites and devices. Most responses are the resource itself.
         archebase.meta.v1.DeviceManagementService.UpdateDeviceSuite	Changes the name or the description of a suite. Fields that are not set stay.
         archebase.meta.v1.DeviceManagementService.RegisterDevice	Registers a device, so that it can be initialized.
+        archebase.meta.v1.DeviceManagementService.GetDeviceNames	Returns the display names of devices, for viewers, too. Devices that do not exist, or have no name, are left out.
         archebase.meta.v1.DeviceManagementService.DisableDevice	Disables a device: its key becomes invalid with its next call.
         archebase.meta.v1.DeviceManagementService.RemoveDeviceFromSuite	Removes the device from its suite: its key becomes invalid with its next call.
         archebase.meta.v1.DeviceManagementService.RetireDevice	Retires a device that is no longer used: deletes its key, aborts its uploads and removes it from its suite and from lists. Its objects and its name stay. Repeating it succeeds.
         archebase.meta.v1.DeviceManagementService.UnretireDevice	Makes a retired device a registered one, which is in no suite and can be initialized again.
         archebase.meta.v1.DeviceManagementService.DeleteDevice	Deletes a device that never received a key; any other can be retired.
         archebase.meta.v1.DeviceManagementService.AllowReinit	Permits a device to replace a key in use for some minutes, under the reinit policy `window`.
-        archebase.meta.v1.DeviceManagementService.GetDeviceNames	Returns the display names of devices, for viewers, too. Devices that do not exist, or have no name, are left out.
         archebase.meta.v1.DeviceManagementService.RotateDeviceKeys	Requests that devices replace their keys, each with its next token. A device that was asked before stays asked.
         archebase.meta.v1.DeviceManagementService.AnnounceAddresses	Announces new addresses of the gateway to the organization's devices, with their next token. Replaces an earlier announcement.
         archebase.meta.v1.DeviceManagementService.GetAnnouncedAddresses	Returns the announcement, and how many devices took it.
@@ -652,14 +658,14 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.AnnouncedAddresses.unaware	Devices whose client does not read announcements, or has not fetched a token since it does.
         archebase.meta.v1.RegisterDeviceRequest.device_id	Empty = generated: today's date and six random digits.
         archebase.meta.v1.ListDevicesRequest.status	Unset = all but retired devices.
+        archebase.meta.v1.GetDeviceNamesRequest.device_ids	At most 1000.
+        archebase.meta.v1.GetDeviceNamesResponse.display_names	The names by device id.
         archebase.meta.v1.UpdateDeviceRequest.replace_tags	Replaces all tags by `tags`; otherwise `tags` are merged into them.
         archebase.meta.v1.RotateDeviceKeysRequest	Exactly one of the fields must be set.
         archebase.meta.v1.RotateDeviceKeysRequest.devices	Names of at most 1,000 devices with a key.
         archebase.meta.v1.RotateDeviceKeysRequest.suite	All devices of this suite.
         archebase.meta.v1.RotateDeviceKeysRequest.site_id	All devices of this site.
         archebase.meta.v1.RotateDeviceKeysRequest.all	All devices of the organization.
-        archebase.meta.v1.GetDeviceNamesRequest.device_ids	At most 1000.
-        archebase.meta.v1.GetDeviceNamesResponse.display_names	The names by device id.
         archebase.meta.v1.RotateDeviceKeysResponse.devices	Devices with a key, which are asked now.
         archebase.meta.v1.RotateDeviceKeysResponse.unaware	The number of devices among them whose client does not rotate keys, or has not fetched a token since it does.
         archebase.events.v1.EventService.ListWebhooks	Lists the webhooks of the caller's organization, by name; for an admin of SYSTEM who acts for no other organization, all.
@@ -753,6 +759,8 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.ObjectManagementService.GetObject	Returns one object with all its details, in any state.
         archebase.data_gateway.v1.ObjectManagementService.GetStatistics	Returns the stored amount, and the changes of each of the last days.
         archebase.data_gateway.v1.ObjectManagementService.GetObjectFacets	Returns the number of objects that match a filter, and the values of device, site, day and tags that narrow it.
+        archebase.data_gateway.v1.ObjectManagementService.ListSavedSearches	Returns the searches that the organization's users share, by name.
+        archebase.data_gateway.v1.ObjectManagementService.SaveSearch	Saves a search for the organization's users. One of the same name is replaced, and keeps its id.
         archebase.data_gateway.v1.DeleteObjectResponse.purge_at	When the object will be deleted permanently; unset = it is deleted.
         archebase.data_gateway.v1.RestoreObjectRequest.file_id	The same as in DeleteObject.
         archebase.data_gateway.v1.PurgeObjectRequest.reason	Empty = the reason with which the object was moved to the trash.
@@ -804,6 +812,12 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.GetObjectFacetsResponse.facets	Device, site and day, then the 20 most frequent tags.
         archebase.data_gateway.v1.ObjectFacet.name	The beginning of a filter's term: `device`, `site`, `created` (days by UTC), or `raw_tags.KEY`.
         archebase.data_gateway.v1.ObjectFacet.values	The 20 most frequent values; for days, the latest.
+        archebase.data_gateway.v1.SavedSearch.filter	The filter of ListObjects; empty = all objects.
+        archebase.data_gateway.v1.SavedSearch.order_by	The order of ListObjects.
+        archebase.data_gateway.v1.SavedSearch.columns	The columns that the console shows, in their order; empty = its own choice.
+        archebase.data_gateway.v1.SavedSearch.saved_by	The actor, as in the audit log.
+        archebase.data_gateway.v1.ListSavedSearchesResponse.saved_searches	At most 100.
+        archebase.data_gateway.v1.SaveSearchRequest.columns	At most 20, of up to 256 bytes each.
         archebase.data_gateway.v1.DailyStatistics.date	The date, e.g. `2026-01-31`.
         archebase.data_gateway.v1.DailyStatistics.stored_objects	The number and size at the end of the day.
         archebase.data_gateway.v1.DailyStatistics.arrived_objects	The number and size of objects verified on that day.

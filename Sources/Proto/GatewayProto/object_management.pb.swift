@@ -59,6 +59,14 @@ public protocol ObjectManagementServiceHandler: Sendable {
 
     /// Returns the number of objects that match a filter, and the values of device, site, day and tags that narrow it.
     func getObjectFacets(_ request: GetObjectFacetsRequest, context: Context) async throws -> GetObjectFacetsResponse
+
+    /// Returns the searches that the organization's users share, by name.
+    func listSavedSearches(_ request: ListSavedSearchesRequest, context: Context) async throws -> ListSavedSearchesResponse
+
+    /// Saves a search for the organization's users. One of the same name is replaced, and keeps its id.
+    func saveSearch(_ request: SaveSearchRequest, context: Context) async throws -> SavedSearch
+
+    func deleteSavedSearch(_ request: DeleteSavedSearchRequest, context: Context) async throws -> DeleteSavedSearchResponse
 }
 
 extension ObjectManagementServiceHandler {
@@ -83,6 +91,9 @@ extension ObjectManagementServiceHandler {
         registry.add(ObjectManagementServiceMethods.getObject, unary: { try await self.getObject($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.getStatistics, unary: { try await self.getStatistics($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.getObjectFacets, unary: { try await self.getObjectFacets($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.listSavedSearches, unary: { try await self.listSavedSearches($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.saveSearch, unary: { try await self.saveSearch($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.deleteSavedSearch, unary: { try await self.deleteSavedSearch($0, context: $1) })
     }
 }
 
@@ -107,7 +118,10 @@ public enum ObjectManagementServiceMethods {
     public static let getObject = MethodDescriptor(service: service, name: "GetObject", kind: .unary, isSideEffectFree: true)
     public static let getStatistics = MethodDescriptor(service: service, name: "GetStatistics", kind: .unary, isSideEffectFree: true)
     public static let getObjectFacets = MethodDescriptor(service: service, name: "GetObjectFacets", kind: .unary, isSideEffectFree: true)
-    public static let all: [MethodDescriptor] = [deleteObject, restoreObject, purgeObject, setTrashSettings, getTrashSettings, updateObject, deleteObjects, restoreObjects, purgeObjects, undoObjectOperation, getObjectOperation, listObjectOperations, cancelObjectOperation, setRetention, getRetention, listBadObjects, getObject, getStatistics, getObjectFacets]
+    public static let listSavedSearches = MethodDescriptor(service: service, name: "ListSavedSearches", kind: .unary, isSideEffectFree: true)
+    public static let saveSearch = MethodDescriptor(service: service, name: "SaveSearch", kind: .unary)
+    public static let deleteSavedSearch = MethodDescriptor(service: service, name: "DeleteSavedSearch", kind: .unary)
+    public static let all: [MethodDescriptor] = [deleteObject, restoreObject, purgeObject, setTrashSettings, getTrashSettings, updateObject, deleteObjects, restoreObjects, purgeObjects, undoObjectOperation, getObjectOperation, listObjectOperations, cancelObjectOperation, setRetention, getRetention, listBadObjects, getObject, getStatistics, getObjectFacets, listSavedSearches, saveSearch, deleteSavedSearch]
     /// The HTTP requests that call the methods.
     public static let routes: [HTTPRoute] = [
         HTTPRoute(deleteObject, "DELETE", RouteTemplate([.literal("v1"), .literal("objects"), .single], [.init("file_id", 2..<3)]), messages: ("archebase.data_gateway.v1.DeleteObjectRequest", "archebase.data_gateway.v1.DeleteObjectResponse")),
@@ -129,6 +143,9 @@ public enum ObjectManagementServiceMethods {
         HTTPRoute(getObject, "GET", RouteTemplate([.literal("v1"), .literal("objects"), .single], [.init("file_id", 2..<3)]), messages: ("archebase.data_gateway.v1.GetObjectRequest", "archebase.data_gateway.v1.ObjectDetails")),
         HTTPRoute(getStatistics, "GET", RouteTemplate([.literal("v1"), .literal("statistics")]), messages: ("archebase.data_gateway.v1.GetStatisticsRequest", "archebase.data_gateway.v1.GetStatisticsResponse")),
         HTTPRoute(getObjectFacets, "GET", RouteTemplate([.literal("v1"), .literal("objects")], verb: "facets"), messages: ("archebase.data_gateway.v1.GetObjectFacetsRequest", "archebase.data_gateway.v1.GetObjectFacetsResponse")),
+        HTTPRoute(listSavedSearches, "GET", RouteTemplate([.literal("v1"), .literal("savedSearches")]), messages: ("archebase.data_gateway.v1.ListSavedSearchesRequest", "archebase.data_gateway.v1.ListSavedSearchesResponse")),
+        HTTPRoute(saveSearch, "POST", RouteTemplate([.literal("v1"), .literal("savedSearches")]), body: .whole, messages: ("archebase.data_gateway.v1.SaveSearchRequest", "archebase.data_gateway.v1.SavedSearch")),
+        HTTPRoute(deleteSavedSearch, "DELETE", RouteTemplate([.literal("v1"), .literal("savedSearches"), .single], [.init("search_id", 2..<3)]), messages: ("archebase.data_gateway.v1.DeleteSavedSearchRequest", "archebase.data_gateway.v1.DeleteSavedSearchResponse")),
     ]
 }
 
@@ -225,6 +242,20 @@ public struct ObjectManagementServiceClient<Transport: CallTransport>: Sendable 
     /// Returns the number of objects that match a filter, and the values of device, site, day and tags that narrow it.
     public func getObjectFacets(_ request: GetObjectFacetsRequest, options: CallOptions = CallOptions()) async throws -> GetObjectFacetsResponse {
         try await transport.unary(ObjectManagementServiceMethods.getObjectFacets, request, options: options)
+    }
+
+    /// Returns the searches that the organization's users share, by name.
+    public func listSavedSearches(_ request: ListSavedSearchesRequest, options: CallOptions = CallOptions()) async throws -> ListSavedSearchesResponse {
+        try await transport.unary(ObjectManagementServiceMethods.listSavedSearches, request, options: options)
+    }
+
+    /// Saves a search for the organization's users. One of the same name is replaced, and keeps its id.
+    public func saveSearch(_ request: SaveSearchRequest, options: CallOptions = CallOptions()) async throws -> SavedSearch {
+        try await transport.unary(ObjectManagementServiceMethods.saveSearch, request, options: options)
+    }
+
+    public func deleteSavedSearch(_ request: DeleteSavedSearchRequest, options: CallOptions = CallOptions()) async throws -> DeleteSavedSearchResponse {
+        try await transport.unary(ObjectManagementServiceMethods.deleteSavedSearch, request, options: options)
     }
 }
 
@@ -2209,6 +2240,250 @@ public struct ObjectFacetValue: Message {
     }
 }
 
+public struct SavedSearch: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.SavedSearch" }
+
+    public var searchID: Int64 = 0
+    public var name: String = ""
+    /// The filter of ListObjects; empty = all objects.
+    public var filter: String = ""
+    /// The order of ListObjects.
+    public var orderBy: String = ""
+    /// The columns that the console shows, in their order; empty = its own choice.
+    public var columns: [String] = []
+    /// The actor, as in the audit log.
+    public var savedBy: String = ""
+    public var savedAt: Timestamp?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        searchID: Int64 = 0,
+        name: String = "",
+        filter: String = "",
+        orderBy: String = "",
+        columns: [String] = [],
+        savedBy: String = "",
+        savedAt: Timestamp? = nil
+    ) {
+        self.searchID = searchID
+        self.name = name
+        self.filter = filter
+        self.orderBy = orderBy
+        self.columns = columns
+        self.savedBy = savedBy
+        self.savedAt = savedAt
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt64.merge(into: &self.searchID, from: &reader)
+            case 18: try ProtoString.merge(into: &self.name, from: &reader)
+            case 26: try ProtoString.merge(into: &self.filter, from: &reader)
+            case 34: try ProtoString.merge(into: &self.orderBy, from: &reader)
+            case 42: try ProtoString.append(to: &self.columns, tag: tag, from: &reader)
+            case 50: try ProtoString.merge(into: &self.savedBy, from: &reader)
+            case 58: try ProtoMessage<Timestamp>.merge(into: &self.savedAt, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt64.size(self.searchID, tag: 8)
+        size += ProtoString.size(self.name, tag: 18)
+        size += ProtoString.size(self.filter, tag: 26)
+        size += ProtoString.size(self.orderBy, tag: 34)
+        size += ProtoString.size(repeated: self.columns, tag: 42)
+        size += ProtoString.size(self.savedBy, tag: 50)
+        size += ProtoMessage<Timestamp>.size(optional: self.savedAt, tag: 58)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<Timestamp>.write(optional: self.savedAt, tag: 58, to: &writer)
+        ProtoString.write(self.savedBy, tag: 50, to: &writer)
+        ProtoString.write(repeated: self.columns, tag: 42, to: &writer)
+        ProtoString.write(self.orderBy, tag: 34, to: &writer)
+        ProtoString.write(self.filter, tag: 26, to: &writer)
+        ProtoString.write(self.name, tag: 18, to: &writer)
+        ProtoInt64.write(self.searchID, tag: 8, to: &writer)
+    }
+}
+
+public struct ListSavedSearchesRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.ListSavedSearchesRequest" }
+
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            try reader.readUnknown(tag, into: &self.unknownFields)
+        }
+    }
+
+    public var encodedSize: Int {
+        self.unknownFields.count
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+    }
+}
+
+public struct ListSavedSearchesResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.ListSavedSearchesResponse" }
+
+    /// At most 100.
+    public var savedSearches: [SavedSearch] = []
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        savedSearches: [SavedSearch] = []
+    ) {
+        self.savedSearches = savedSearches
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<SavedSearch>.append(to: &self.savedSearches, tag: tag, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<SavedSearch>.size(repeated: self.savedSearches, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<SavedSearch>.write(repeated: self.savedSearches, tag: 10, to: &writer)
+    }
+}
+
+public struct SaveSearchRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.SaveSearchRequest" }
+
+    public var name: String = ""
+    public var filter: String = ""
+    public var orderBy: String = ""
+    /// At most 20, of up to 256 bytes each.
+    public var columns: [String] = []
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        name: String = "",
+        filter: String = "",
+        orderBy: String = "",
+        columns: [String] = []
+    ) {
+        self.name = name
+        self.filter = filter
+        self.orderBy = orderBy
+        self.columns = columns
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.name, from: &reader)
+            case 18: try ProtoString.merge(into: &self.filter, from: &reader)
+            case 26: try ProtoString.merge(into: &self.orderBy, from: &reader)
+            case 34: try ProtoString.append(to: &self.columns, tag: tag, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.name, tag: 10)
+        size += ProtoString.size(self.filter, tag: 18)
+        size += ProtoString.size(self.orderBy, tag: 26)
+        size += ProtoString.size(repeated: self.columns, tag: 34)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(repeated: self.columns, tag: 34, to: &writer)
+        ProtoString.write(self.orderBy, tag: 26, to: &writer)
+        ProtoString.write(self.filter, tag: 18, to: &writer)
+        ProtoString.write(self.name, tag: 10, to: &writer)
+    }
+}
+
+public struct DeleteSavedSearchRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.DeleteSavedSearchRequest" }
+
+    public var searchID: Int64 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        searchID: Int64 = 0
+    ) {
+        self.searchID = searchID
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt64.merge(into: &self.searchID, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt64.size(self.searchID, tag: 8)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt64.write(self.searchID, tag: 8, to: &writer)
+    }
+}
+
+public struct DeleteSavedSearchResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.DeleteSavedSearchResponse" }
+
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            try reader.readUnknown(tag, into: &self.unknownFields)
+        }
+    }
+
+    public var encodedSize: Int {
+        self.unknownFields.count
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+    }
+}
+
 public struct DailyStatistics: Message {
     public static var fullName: String { "archebase.data_gateway.v1.DailyStatistics" }
 
@@ -2375,56 +2650,69 @@ extension FileDescriptor {
             BWNvdW50EhkKCGlzX2V4YWN0GAIgASgIUgdpc0V4YWN0Ej4KBmZhY2V0cxgDIAMoCzImLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
             djEuT2JqZWN0RmFjZXRSBmZhY2V0cyJmCgtPYmplY3RGYWNldBISCgRuYW1lGAEgASgJUgRuYW1lEkMKBnZhbHVlcxgCIAMoCzIr\
             LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RmFjZXRWYWx1ZVIGdmFsdWVzIkIKEE9iamVjdEZhY2V0VmFsdWUSFAoF\
-            dmFsdWUYASABKAlSBXZhbHVlEhgKB29iamVjdHMYAiABKANSB29iamVjdHMi4QIKD0RhaWx5U3RhdGlzdGljcxISCgRkYXRlGAEg\
-            ASgJUgRkYXRlEiUKDnN0b3JlZF9vYmplY3RzGAIgASgDUg1zdG9yZWRPYmplY3RzEiEKDHN0b3JlZF9ieXRlcxgDIAEoA1ILc3Rv\
-            cmVkQnl0ZXMSJwoPYXJyaXZlZF9vYmplY3RzGAQgASgDUg5hcnJpdmVkT2JqZWN0cxIjCg1hcnJpdmVkX2J5dGVzGAUgASgDUgxh\
-            cnJpdmVkQnl0ZXMSJwoPZGVsZXRlZF9vYmplY3RzGAYgASgDUg5kZWxldGVkT2JqZWN0cxIjCg1kZWxldGVkX2J5dGVzGAcgASgD\
-            UgxkZWxldGVkQnl0ZXMSKwoRcmVxdWVzdGVkX29iamVjdHMYCCABKANSEHJlcXVlc3RlZE9iamVjdHMSJwoPcmVxdWVzdGVkX2J5\
-            dGVzGAkgASgDUg5yZXF1ZXN0ZWRCeXRlcyqyAQoVT2JqZWN0T3BlcmF0aW9uU3RhdHVzEicKI09CSkVDVF9PUEVSQVRJT05fU1RB\
-            VFVTX1VOU1BFQ0lGSUVEEAASIwofT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfUlVOTklORxABEiUKIU9CSkVDVF9PUEVSQVRJT05f\
-            U1RBVFVTX1NVQ0NFRURFRBACEiQKIE9CSkVDVF9PUEVSQVRJT05fU1RBVFVTX0NBTkNFTEVEEAMqwgEKE09iamVjdE9wZXJhdGlv\
-            bktpbmQSJQohT0JKRUNUX09QRVJBVElPTl9LSU5EX1VOU1BFQ0lGSUVEEAASIAocT0JKRUNUX09QRVJBVElPTl9LSU5EX0RFTEVU\
-            RRABEiEKHU9CSkVDVF9PUEVSQVRJT05fS0lORF9SRVNUT1JFEAISHwobT0JKRUNUX09QRVJBVElPTl9LSU5EX1BVUkdFEAMSHgoa\
-            T0JKRUNUX09QRVJBVElPTl9LSU5EX1VORE8QBDKjFwoXT2JqZWN0TWFuYWdlbWVudFNlcnZpY2USjgEKDERlbGV0ZU9iamVjdBIu\
-            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlT2JqZWN0UmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
-            RGVsZXRlT2JqZWN0UmVzcG9uc2UiHYLT5JMCFyoVL3YxL29iamVjdHMve2ZpbGVfaWR9EpwBCg1SZXN0b3JlT2JqZWN0Ei8uYXJj\
-            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXN0b3JlT2JqZWN0UmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVz\
-            dG9yZU9iamVjdFJlc3BvbnNlIiiC0+STAiIiHS92MS9vYmplY3RzL3tmaWxlX2lkfTpyZXN0b3JlOgEqEpQBCgtQdXJnZU9iamVj\
-            dBItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHVyZ2VPYmplY3RSZXF1ZXN0Gi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
-            MS5QdXJnZU9iamVjdFJlc3BvbnNlIiaC0+STAiAiGy92MS9vYmplY3RzL3tmaWxlX2lkfTpwdXJnZToBKhKZAQoQU2V0VHJhc2hT\
-            ZXR0aW5ncxIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU2V0VHJhc2hTZXR0aW5nc1JlcXVlc3QaMy5hcmNoZWJhc2UuZGF0\
-            YV9nYXRld2F5LnYxLlNldFRyYXNoU2V0dGluZ3NSZXNwb25zZSIcgtPkkwIWGhEvdjEvdHJhc2hTZXR0aW5nczoBKhKZAQoQR2V0\
-            VHJhc2hTZXR0aW5ncxIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0VHJhc2hTZXR0aW5nc1JlcXVlc3QaMy5hcmNoZWJh\
-            c2UuZGF0YV9nYXRld2F5LnYxLkdldFRyYXNoU2V0dGluZ3NSZXNwb25zZSIckAIBgtPkkwITEhEvdjEvdHJhc2hTZXR0aW5ncxKR\
-            AQoMVXBkYXRlT2JqZWN0Ei4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5VcGRhdGVPYmplY3RSZXF1ZXN0Gi8uYXJjaGViYXNl\
-            LmRhdGFfZ2F0ZXdheS52MS5VcGRhdGVPYmplY3RSZXNwb25zZSIggtPkkwIaMhUvdjEvb2JqZWN0cy97ZmlsZV9pZH06ASoSkQEK\
-            DURlbGV0ZU9iamVjdHMSLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRlbGV0ZU9iamVjdHNSZXF1ZXN0GjAuYXJjaGViYXNl\
-            LmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RzUmVzcG9uc2UiHYLT5JMCFyISL3YxL29iamVjdHM6ZGVsZXRlOgEqEpUBCg5S\
-            ZXN0b3JlT2JqZWN0cxIwLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVzdG9yZU9iamVjdHNSZXF1ZXN0GjEuYXJjaGViYXNl\
-            LmRhdGFfZ2F0ZXdheS52MS5SZXN0b3JlT2JqZWN0c1Jlc3BvbnNlIh6C0+STAhgiEy92MS9vYmplY3RzOnJlc3RvcmU6ASoSjQEK\
-            DFB1cmdlT2JqZWN0cxIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHVyZ2VPYmplY3RzUmVxdWVzdBovLmFyY2hlYmFzZS5k\
-            YXRhX2dhdGV3YXkudjEuUHVyZ2VPYmplY3RzUmVzcG9uc2UiHILT5JMCFiIRL3YxL29iamVjdHM6cHVyZ2U6ASoSuQEKE1VuZG9P\
-            YmplY3RPcGVyYXRpb24SNS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVuZG9PYmplY3RPcGVyYXRpb25SZXF1ZXN0GjYuYXJj\
-            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5VbmRvT2JqZWN0T3BlcmF0aW9uUmVzcG9uc2UiM4LT5JMCLSIoL3YxL29iamVjdE9wZXJh\
-            dGlvbnMve29wZXJhdGlvbl9pZH06dW5kbzoBKhKxAQoSR2V0T2JqZWN0T3BlcmF0aW9uEjQuYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
-            eS52MS5HZXRPYmplY3RPcGVyYXRpb25SZXF1ZXN0GjUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RPcGVyYXRp\
-            b25SZXNwb25zZSIukAIBgtPkkwIlEiMvdjEvb2JqZWN0T3BlcmF0aW9ucy97b3BlcmF0aW9uX2lkfRKoAQoUTGlzdE9iamVjdE9w\
-            ZXJhdGlvbnMSNi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RPYmplY3RPcGVyYXRpb25zUmVxdWVzdBo3LmFyY2hlYmFz\
-            ZS5kYXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdE9wZXJhdGlvbnNSZXNwb25zZSIfkAIBgtPkkwIWEhQvdjEvb2JqZWN0T3BlcmF0\
-            aW9ucxLBAQoVQ2FuY2VsT2JqZWN0T3BlcmF0aW9uEjcuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxPYmplY3RPcGVy\
-            YXRpb25SZXF1ZXN0GjguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxPYmplY3RPcGVyYXRpb25SZXNwb25zZSI1gtPk\
-            kwIvIiovdjEvb2JqZWN0T3BlcmF0aW9ucy97b3BlcmF0aW9uX2lkfTpjYW5jZWw6ASoSiQEKDFNldFJldGVudGlvbhIuLmFyY2hl\
-            YmFzZS5kYXRhX2dhdGV3YXkudjEuU2V0UmV0ZW50aW9uUmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU2V0UmV0\
-            ZW50aW9uUmVzcG9uc2UiGILT5JMCEhoNL3YxL3JldGVudGlvbjoBKhKJAQoMR2V0UmV0ZW50aW9uEi4uYXJjaGViYXNlLmRhdGFf\
-            Z2F0ZXdheS52MS5HZXRSZXRlbnRpb25SZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRSZXRlbnRpb25SZXNw\
-            b25zZSIYkAIBgtPkkwIPEg0vdjEvcmV0ZW50aW9uEpABCg5MaXN0QmFkT2JqZWN0cxIwLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
-            djEuTGlzdEJhZE9iamVjdHNSZXF1ZXN0GjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0QmFkT2JqZWN0c1Jlc3BvbnNl\
-            IhmQAgGC0+STAhASDi92MS9iYWRPYmplY3RzEoQBCglHZXRPYmplY3QSKy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9i\
-            amVjdFJlcXVlc3QaKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdERldGFpbHMiIJACAYLT5JMCFxIVL3YxL29iamVj\
-            dHMve2ZpbGVfaWR9Eo0BCg1HZXRTdGF0aXN0aWNzEi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRTdGF0aXN0aWNzUmVx\
-            dWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3RhdGlzdGljc1Jlc3BvbnNlIhmQAgGC0+STAhASDi92MS9zdGF0\
-            aXN0aWNzEpcBCg9HZXRPYmplY3RGYWNldHMSMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdEZhY2V0c1JlcXVl\
-            c3QaMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdEZhY2V0c1Jlc3BvbnNlIh2QAgGC0+STAhQSEi92MS9vYmpl\
-            Y3RzOmZhY2V0c2IGcHJvdG8z
+            dmFsdWUYASABKAlSBXZhbHVlEhgKB29iamVjdHMYAiABKANSB29iamVjdHMi3QEKC1NhdmVkU2VhcmNoEhsKCXNlYXJjaF9pZBgB\
+            IAEoA1IIc2VhcmNoSWQSEgoEbmFtZRgCIAEoCVIEbmFtZRIWCgZmaWx0ZXIYAyABKAlSBmZpbHRlchIZCghvcmRlcl9ieRgEIAEo\
+            CVIHb3JkZXJCeRIYCgdjb2x1bW5zGAUgAygJUgdjb2x1bW5zEhkKCHNhdmVkX2J5GAYgASgJUgdzYXZlZEJ5EjUKCHNhdmVkX2F0\
+            GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIHc2F2ZWRBdCIaChhMaXN0U2F2ZWRTZWFyY2hlc1JlcXVlc3QiagoZ\
+            TGlzdFNhdmVkU2VhcmNoZXNSZXNwb25zZRJNCg5zYXZlZF9zZWFyY2hlcxgBIAMoCzImLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
+            djEuU2F2ZWRTZWFyY2hSDXNhdmVkU2VhcmNoZXMidAoRU2F2ZVNlYXJjaFJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZRIWCgZm\
+            aWx0ZXIYAiABKAlSBmZpbHRlchIZCghvcmRlcl9ieRgDIAEoCVIHb3JkZXJCeRIYCgdjb2x1bW5zGAQgAygJUgdjb2x1bW5zIjcK\
+            GERlbGV0ZVNhdmVkU2VhcmNoUmVxdWVzdBIbCglzZWFyY2hfaWQYASABKANSCHNlYXJjaElkIhsKGURlbGV0ZVNhdmVkU2VhcmNo\
+            UmVzcG9uc2Ui4QIKD0RhaWx5U3RhdGlzdGljcxISCgRkYXRlGAEgASgJUgRkYXRlEiUKDnN0b3JlZF9vYmplY3RzGAIgASgDUg1z\
+            dG9yZWRPYmplY3RzEiEKDHN0b3JlZF9ieXRlcxgDIAEoA1ILc3RvcmVkQnl0ZXMSJwoPYXJyaXZlZF9vYmplY3RzGAQgASgDUg5h\
+            cnJpdmVkT2JqZWN0cxIjCg1hcnJpdmVkX2J5dGVzGAUgASgDUgxhcnJpdmVkQnl0ZXMSJwoPZGVsZXRlZF9vYmplY3RzGAYgASgD\
+            Ug5kZWxldGVkT2JqZWN0cxIjCg1kZWxldGVkX2J5dGVzGAcgASgDUgxkZWxldGVkQnl0ZXMSKwoRcmVxdWVzdGVkX29iamVjdHMY\
+            CCABKANSEHJlcXVlc3RlZE9iamVjdHMSJwoPcmVxdWVzdGVkX2J5dGVzGAkgASgDUg5yZXF1ZXN0ZWRCeXRlcyqyAQoVT2JqZWN0\
+            T3BlcmF0aW9uU3RhdHVzEicKI09CSkVDVF9PUEVSQVRJT05fU1RBVFVTX1VOU1BFQ0lGSUVEEAASIwofT0JKRUNUX09QRVJBVElP\
+            Tl9TVEFUVVNfUlVOTklORxABEiUKIU9CSkVDVF9PUEVSQVRJT05fU1RBVFVTX1NVQ0NFRURFRBACEiQKIE9CSkVDVF9PUEVSQVRJ\
+            T05fU1RBVFVTX0NBTkNFTEVEEAMqwgEKE09iamVjdE9wZXJhdGlvbktpbmQSJQohT0JKRUNUX09QRVJBVElPTl9LSU5EX1VOU1BF\
+            Q0lGSUVEEAASIAocT0JKRUNUX09QRVJBVElPTl9LSU5EX0RFTEVURRABEiEKHU9CSkVDVF9PUEVSQVRJT05fS0lORF9SRVNUT1JF\
+            EAISHwobT0JKRUNUX09QRVJBVElPTl9LSU5EX1BVUkdFEAMSHgoaT0JKRUNUX09QRVJBVElPTl9LSU5EX1VORE8QBDLtGgoXT2Jq\
+            ZWN0TWFuYWdlbWVudFNlcnZpY2USjgEKDERlbGV0ZU9iamVjdBIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlT2Jq\
+            ZWN0UmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlT2JqZWN0UmVzcG9uc2UiHYLT5JMCFyoVL3YxL29i\
+            amVjdHMve2ZpbGVfaWR9EpwBCg1SZXN0b3JlT2JqZWN0Ei8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXN0b3JlT2JqZWN0\
+            UmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVzdG9yZU9iamVjdFJlc3BvbnNlIiiC0+STAiIiHS92MS9vYmpl\
+            Y3RzL3tmaWxlX2lkfTpyZXN0b3JlOgEqEpQBCgtQdXJnZU9iamVjdBItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHVyZ2VP\
+            YmplY3RSZXF1ZXN0Gi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QdXJnZU9iamVjdFJlc3BvbnNlIiaC0+STAiAiGy92MS9v\
+            YmplY3RzL3tmaWxlX2lkfTpwdXJnZToBKhKZAQoQU2V0VHJhc2hTZXR0aW5ncxIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
+            U2V0VHJhc2hTZXR0aW5nc1JlcXVlc3QaMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFRyYXNoU2V0dGluZ3NSZXNwb25z\
+            ZSIcgtPkkwIWGhEvdjEvdHJhc2hTZXR0aW5nczoBKhKZAQoQR2V0VHJhc2hTZXR0aW5ncxIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
+            YXkudjEuR2V0VHJhc2hTZXR0aW5nc1JlcXVlc3QaMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFRyYXNoU2V0dGluZ3NS\
+            ZXNwb25zZSIckAIBgtPkkwITEhEvdjEvdHJhc2hTZXR0aW5ncxKRAQoMVXBkYXRlT2JqZWN0Ei4uYXJjaGViYXNlLmRhdGFfZ2F0\
+            ZXdheS52MS5VcGRhdGVPYmplY3RSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5VcGRhdGVPYmplY3RSZXNwb25z\
+            ZSIggtPkkwIaMhUvdjEvb2JqZWN0cy97ZmlsZV9pZH06ASoSkQEKDURlbGV0ZU9iamVjdHMSLy5hcmNoZWJhc2UuZGF0YV9nYXRl\
+            d2F5LnYxLkRlbGV0ZU9iamVjdHNSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RzUmVzcG9u\
+            c2UiHYLT5JMCFyISL3YxL29iamVjdHM6ZGVsZXRlOgEqEpUBCg5SZXN0b3JlT2JqZWN0cxIwLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
+            YXkudjEuUmVzdG9yZU9iamVjdHNSZXF1ZXN0GjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXN0b3JlT2JqZWN0c1Jlc3Bv\
+            bnNlIh6C0+STAhgiEy92MS9vYmplY3RzOnJlc3RvcmU6ASoSjQEKDFB1cmdlT2JqZWN0cxIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
+            YXkudjEuUHVyZ2VPYmplY3RzUmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHVyZ2VPYmplY3RzUmVzcG9uc2Ui\
+            HILT5JMCFiIRL3YxL29iamVjdHM6cHVyZ2U6ASoSuQEKE1VuZG9PYmplY3RPcGVyYXRpb24SNS5hcmNoZWJhc2UuZGF0YV9nYXRl\
+            d2F5LnYxLlVuZG9PYmplY3RPcGVyYXRpb25SZXF1ZXN0GjYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5VbmRvT2JqZWN0T3Bl\
+            cmF0aW9uUmVzcG9uc2UiM4LT5JMCLSIoL3YxL29iamVjdE9wZXJhdGlvbnMve29wZXJhdGlvbl9pZH06dW5kbzoBKhKxAQoSR2V0\
+            T2JqZWN0T3BlcmF0aW9uEjQuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RPcGVyYXRpb25SZXF1ZXN0GjUuYXJj\
+            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RPcGVyYXRpb25SZXNwb25zZSIukAIBgtPkkwIlEiMvdjEvb2JqZWN0T3Bl\
+            cmF0aW9ucy97b3BlcmF0aW9uX2lkfRKoAQoUTGlzdE9iamVjdE9wZXJhdGlvbnMSNi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
+            Lkxpc3RPYmplY3RPcGVyYXRpb25zUmVxdWVzdBo3LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdE9wZXJhdGlv\
+            bnNSZXNwb25zZSIfkAIBgtPkkwIWEhQvdjEvb2JqZWN0T3BlcmF0aW9ucxLBAQoVQ2FuY2VsT2JqZWN0T3BlcmF0aW9uEjcuYXJj\
+            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxPYmplY3RPcGVyYXRpb25SZXF1ZXN0GjguYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
+            eS52MS5DYW5jZWxPYmplY3RPcGVyYXRpb25SZXNwb25zZSI1gtPkkwIvIiovdjEvb2JqZWN0T3BlcmF0aW9ucy97b3BlcmF0aW9u\
+            X2lkfTpjYW5jZWw6ASoSiQEKDFNldFJldGVudGlvbhIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU2V0UmV0ZW50aW9uUmVx\
+            dWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU2V0UmV0ZW50aW9uUmVzcG9uc2UiGILT5JMCEhoNL3YxL3JldGVudGlv\
+            bjoBKhKJAQoMR2V0UmV0ZW50aW9uEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRSZXRlbnRpb25SZXF1ZXN0Gi8uYXJj\
+            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRSZXRlbnRpb25SZXNwb25zZSIYkAIBgtPkkwIPEg0vdjEvcmV0ZW50aW9uEpABCg5M\
+            aXN0QmFkT2JqZWN0cxIwLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdEJhZE9iamVjdHNSZXF1ZXN0GjEuYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5MaXN0QmFkT2JqZWN0c1Jlc3BvbnNlIhmQAgGC0+STAhASDi92MS9iYWRPYmplY3RzEoQBCglHZXRP\
+            YmplY3QSKy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdFJlcXVlc3QaKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
+            LnYxLk9iamVjdERldGFpbHMiIJACAYLT5JMCFxIVL3YxL29iamVjdHMve2ZpbGVfaWR9Eo0BCg1HZXRTdGF0aXN0aWNzEi8uYXJj\
+            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRTdGF0aXN0aWNzUmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0\
+            U3RhdGlzdGljc1Jlc3BvbnNlIhmQAgGC0+STAhASDi92MS9zdGF0aXN0aWNzEpcBCg9HZXRPYmplY3RGYWNldHMSMS5hcmNoZWJh\
+            c2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdEZhY2V0c1JlcXVlc3QaMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9i\
+            amVjdEZhY2V0c1Jlc3BvbnNlIh2QAgGC0+STAhQSEi92MS9vYmplY3RzOmZhY2V0cxKcAQoRTGlzdFNhdmVkU2VhcmNoZXMSMy5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RTYXZlZFNlYXJjaGVzUmVxdWVzdBo0LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
+            djEuTGlzdFNhdmVkU2VhcmNoZXNSZXNwb25zZSIckAIBgtPkkwITEhEvdjEvc2F2ZWRTZWFyY2hlcxKAAQoKU2F2ZVNlYXJjaBIs\
+            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU2F2ZVNlYXJjaFJlcXVlc3QaJi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNh\
+            dmVkU2VhcmNoIhyC0+STAhYiES92MS9zYXZlZFNlYXJjaGVzOgEqEqUBChFEZWxldGVTYXZlZFNlYXJjaBIzLmFyY2hlYmFzZS5k\
+            YXRhX2dhdGV3YXkudjEuRGVsZXRlU2F2ZWRTZWFyY2hSZXF1ZXN0GjQuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVT\
+            YXZlZFNlYXJjaFJlc3BvbnNlIiWC0+STAh8qHS92MS9zYXZlZFNlYXJjaGVzL3tzZWFyY2hfaWR9YgZwcm90bzM=
             """)
 }

@@ -41,6 +41,7 @@ extension OpenAPIDocument {
         "archebase.data_gateway.v1.RestoreObjectsRequest.filter": .minimumLength(1),
         "archebase.data_gateway.v1.PurgeObjectsRequest.filter": .minimumLength(1),
         "archebase.data_gateway.v1.GetStatisticsRequest.days": .range(0...400),
+        "archebase.data_gateway.v1.SaveSearchRequest.name": .minimumLength(1),
         "archebase.data_gateway.v1.RetentionRule.filter": .minimumLength(1),
         "archebase.data_gateway.v1.RetentionRule.days": .range(0...36_500),
         "archebase.data_gateway.v1.SetRetentionRequest.days": .range(0...36_500),
@@ -64,9 +65,9 @@ extension OpenAPIDocument {
         "archebase.meta.v1.UnretireDeviceRequest.name": device,
         "archebase.meta.v1.EnableDeviceRequest.name": device,
         "archebase.meta.v1.GetDeviceRequest.name": device,
-        "archebase.meta.v1.GetDeviceSuiteRequest.name": suiteNumber,
         "archebase.meta.v1.GetDeviceNamesRequest.device_ids":
             .identifiers("^[0-9]{6}-[0-9]{6}$", example: "260427-000001"),
+        "archebase.meta.v1.GetDeviceSuiteRequest.name": suiteNumber,
         "archebase.meta.v1.ListDevicesRequest.suite": optionalSuite,
         "archebase.meta.v1.RegisterDeviceRequest.device_id":
             .pattern("^([0-9]{6}-[0-9]{6})?$", example: "260427-000001", mayBeEmpty: true),
