@@ -21,7 +21,8 @@ def test_device_is_registered_initialized_and_disabled(console, admin, fleet, ga
     )
     console.fill("Tags", "model=mk2\nowner=A & B <i>")
     console.press("Register")
-    console.heading(device)
+    console.heading("Blue rover")
+    assert device in console.fact("Device id")
     assert console.fact("State") == "registered"
     registered = admin.devices("GetDevice", name=f"devices/{device}")
     assert (registered.display_name, dict(registered.tags)) == ("Blue rover", {"model": "mk2", "owner": "A & B <i>"})

@@ -121,7 +121,7 @@ def test_long_names_wrap_without_horizontal_scrolling(page, gateway, new_organiz
         assert not wide, f"{path}: {wide}"
     # An id does not wrap.
     page.open(f"http://{gateway.listeners['web']}/console/#/devices")
-    link = page.find(f"//a[normalize-space()='{uploader.device_id}']")
+    link = page.find(f"//small[normalize-space()='{uploader.device_id}']")
     assert link.size["height"] < 30
 
     page.sign_out()

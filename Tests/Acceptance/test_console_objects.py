@@ -86,6 +86,88 @@ def test_terms_are_suggested_while_typing(console, gateway, admin, uploader, dri
     console.until(lambda: len(names(console)) == 4)
 
 
+def test_long_name_keeps_its_end_and_devices_have_names(console, gateway, admin, uploader):
+    run = unique("run")
+    name = "2026-11-26T04-43-53Z_forklift-012-of-the-north-yard_second-attempt_run-03756_drive.mcap"
+    completed(uploader, content(10), {"run": run, FILE_NAME_TAG: name})
+    admin.devices("UpdateDevice", name=f"devices/{uploader.device_id}", display_name="Picker 041")
+    search(console, gateway, f"raw_tags.run={run}")
+    console.until(lambda: names(console) == [name])
+    console.until(lambda: console.rows()[0]["Device"].split("\n") == ["Picker 041", uploader.device_id])
+    head, tail, cell, sizes = console.driver.execute_script(
+        """
+        const of = (selector) => document.querySelector(`main tbody ${selector}`)
+        const [head, tail, cell] = ['.name-head', '.name-tail', '.col-name'].map(of)
+        return [head.scrollWidth > head.clientWidth, tail.textContent, tail.getBoundingClientRect().right
+          <= cell.getBoundingClientRect().right, ['.device a', '.device small'].map(of).map((each) =>
+          parseFloat(getComputedStyle(each).fontSize))]
+        """
+    )
+    assert head and cell and tail == name[-22:]
+    assert sizes[0] > sizes[1]
+    console.find("//section[@aria-label='Device']//a[starts-with(normalize-space(), 'Picker 041')]")
+    console.find("//main//tbody//a[normalize-space()='Picker 041']").click()
+    console.heading("Picker 041")
+    assert uploader.device_id in console.fact("Device id")
+
+
+def test_tags_that_tell_most_are_shown_first(console, gateway, uploader):
+    run = unique("run")
+    for number, sky in enumerate(("rain", "sun", "fog")):
+        tags = {"area": "one for all", "run": run, "weather": sky, "zone": "one for all"}
+        completed(uploader, content(10), tags | {FILE_NAME_TAG: f"{run}_{number}.csv"})
+    search(console, gateway, f"raw_tags.run={run}")
+    console.until(lambda: len(names(console)) == 3)
+    for row in console.rows():
+        shown = row["Tags"].split("\n")
+        assert shown[0] == f"run {run}" and shown[-1] == f"+{4 - (len(shown) - 1)}", shown
+    # No tag is in this filter; all rows have the same area and zone.
+    search(console, gateway, f"name:{run}*")
+    console.until(
+        lambda: [row["Tags"].split("\n")[0] for row in console.rows()] == ["weather fog", "weather sun", "weather rain"]
+    )
+
+
+def test_chosen_columns_stand_in_the_address(console, gateway, drives):
+    search(console, gateway, f"raw_tags.run={drives}")
+    console.until(lambda: len(names(console)) == 4)
+    console.press("Columns")
+    for label in ("Device", "Site", "Started", "Completed", "Tag weather"):
+        console.field(label).click()
+    console.press("Show")
+    titles = ["", "Name", "Tags", "Size", "weather"]
+    shown = lambda: [set(row) for row in console.rows()[:1]] == [set(titles)]
+    console.until(shown)
+    assert "columns=tags%2Csize%2Ctag%3Aweather" in console.driver.current_url
+    assert [row["weather"] for row in console.rows()] == ["sun", "rain", "rain", "rain"]
+    console.driver.refresh()
+    console.until(shown)
+    console.find("//section[@aria-label='weather']//a[.//span[normalize-space()='sun']]").click()
+    console.until(lambda: names(console) == ["drive 3.csv"] and shown())
+    console.driver.back()
+    console.driver.back()
+    console.until(lambda: console.rows() and "Device" in console.rows()[0])
+
+
+def test_saved_search_belongs_to_the_organization(console, gateway, admin, drives):
+    name = unique("Rainy drives")
+    saved = lambda: [each.name for each in admin.object_management("ListSavedSearches").saved_searches]
+    search(console, gateway, f"raw_tags.run={drives} weather=rain")
+    console.until(lambda: len(names(console)) == 3)
+    console.press("Save this search")
+    console.fill("Name", name)
+    console.press("Save")
+    console.notice(f"Search “{name}” was saved.")
+    assert name in saved()
+    # Nothing of it is in this browser.
+    console.driver.execute_script("localStorage.removeItem('console-saved-searches')")
+    search(console, gateway, "")
+    console.find(f"//section[@aria-label='Saved searches']//a[normalize-space()='{name}']").click()
+    console.until(lambda: len(names(console)) == 3)
+    console.find(f"//button[@aria-label='Delete search {name}']").click()
+    console.until(lambda: name not in saved())
+
+
 def test_columns_sort_the_list(console, gateway, drives):
     search(console, gateway, f"raw_tags.run={drives}")
     console.until(lambda: names(console) == [f"drive {number}.csv" for number in (3, 2, 1, 0)])

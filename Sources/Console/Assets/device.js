@@ -1,5 +1,6 @@
 import { call, session } from './api.js'
-import { badge, button, h, pageHeader, propertyList, showNotice } from './dom.js'
+import { forgetDeviceNames } from './device-names.js'
+import { badge, button, copyable, h, pageHeader, propertyList, showNotice } from './dom.js'
 import { showDialog, showFormDialog } from './dialog.js'
 import { deviceActivity } from './device-activity.js'
 import { deviceBadge, suiteOptions } from './devices.js'
@@ -12,6 +13,7 @@ export async function renderDevice(body, { id, reload, signal }) {
   const [device, suites] = await Promise.all([call('devices', 'GetDevice', { name }), suiteOptions()])
   const runAction = async (method, message, notice) => {
     await call('devices', method, message)
+    forgetDeviceNames()
     showNotice(notice)
     await reload()
   }
@@ -71,11 +73,11 @@ export async function renderDevice(body, { id, reload, signal }) {
       }), 'danger'),
     ]
   body.replaceChildren(
-    pageHeader(id, ...actions),
+    pageHeader(device.displayName || id, ...actions),
     propertyList([
+      ['Device id', copyable(id)],
       ['State', deviceBadge(device)],
       ['Key', device.initializedAt ? badge('fetched', 'good') : badge('not fetched')],
-      ['Name', device.displayName],
       ['Description', device.description],
       ['Suite', suiteTexts.get(device.suite) ?? (device.suite || 'none')],
       ['Tags', tagList(device.tags)],

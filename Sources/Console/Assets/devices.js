@@ -1,5 +1,6 @@
-import { call, hasRole } from './api.js'
-import { badge, button, h, nameText, pageHeader, showNotice } from './dom.js'
+import { call } from './api.js'
+import { deviceLink, keepDeviceNames } from './device-names.js'
+import { badge, button, h, pageHeader, showNotice } from './dom.js'
 import { formField, showFormDialog } from './dialog.js'
 import { enumLabel, parseTags, timeElement } from './format.js'
 import { createSuite } from './suites.js'
@@ -14,11 +15,6 @@ const badgeKinds = { DEVICE_STATUS_INITIALIZED: 'good', DEVICE_STATUS_DISABLED: 
 /** The device's state as a badge. */
 export function deviceBadge(device) {
   return badge(enumLabel(device.status, 'DEVICE_STATUS_'), badgeKinds[device.status])
-}
-
-/** A device's id, as a link to the device's page if the user's role may open it. */
-export function deviceLink(id) {
-  return hasRole('operator') ? h('a', { href: `#/devices/${id}`, class: 'id' }, id) : h('span', { class: 'id' }, id)
 }
 
 /** Returns all suites as `[name, text]`, the options of a select. */
@@ -55,8 +51,10 @@ export async function renderDevices(body, { query, reload }) {
         options: [['', 'All suites'], ...suites] }),
       formField({ name: 'status', label: 'State', type: 'select', value: filter.status, options: statuses })),
     pagedTable([
-      { title: 'Device', cell: (device) => deviceLink(device.deviceId) },
-      { title: 'Name', cell: (device) => device.displayName && nameText(device.displayName) || null },
+      { title: 'Device', cell: ({ deviceId, displayName = '' }) => {
+        keepDeviceNames([[deviceId, displayName]])
+        return deviceLink(deviceId)
+      } },
       { title: 'Suite', cell: (device) => suiteNames.get(device.suite) ?? (device.suite || 'none') },
       { title: 'State', cell: (device) => [deviceBadge(device), isSilent(device) && badge('silent', 'bad')] },
       { title: 'Objects', isNumber: true, cell: (device) => objectsLink(device, uploads) },

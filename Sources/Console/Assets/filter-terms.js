@@ -68,3 +68,9 @@ export function withDateRange(filter, { from, to }) {
   const limits = [from && `created>=${from}`, to && `created<=${to}`].filter(Boolean)
   return limits.reduce(addTerm, others)
 }
+
+/** The keys of tags that a filter's terms name. */
+export function filterKeys(filter) {
+  return (splitTerms(filter) ?? []).map((term) => term.match(/^(?:raw_tags\.)?("(?:\\.|[^"\\])*"|[\w.-]+)=/)?.[1])
+    .filter(Boolean).map((key) => (key.startsWith('"') ? JSON.parse(key) : key))
+}

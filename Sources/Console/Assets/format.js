@@ -41,6 +41,8 @@ export function formatElapsed(start, end) {
 }
 
 const dateTimeFormat = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
+/** Without the year, which rows of a list of this year have in common. */
+const briefFormat = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 const shortFormat = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' })
 
 /**
@@ -56,12 +58,16 @@ export function timeElement(value, { isShort = false } = {}) {
 /** Texts of minutes, because a long list shows the same ones again and again, and a format takes long. */
 const minuteTexts = new Map()
 
-/** The texts of a time without seconds, `{iso, short}`; `seconds` since 1970. */
+/** The texts of a time without seconds, `{iso, brief}`, the latter without the current year; `seconds` since 1970. */
 export function timeTexts(seconds) {
   const minute = Math.floor(seconds / 60)
   if (minuteTexts.size > 5000) minuteTexts.clear()
-  if (!minuteTexts.has(minute)) minuteTexts.set(minute, shortFormat.format(minute * 60_000))
-  return { iso: new Date(seconds * 1000).toISOString(), short: minuteTexts.get(minute) }
+  if (!minuteTexts.has(minute)) minuteTexts.set(minute, briefText(new Date(minute * 60_000)))
+  return { iso: new Date(seconds * 1000).toISOString(), brief: minuteTexts.get(minute) }
+}
+
+function briefText(date) {
+  return (date.getFullYear() === new Date().getFullYear() ? briefFormat : shortFormat).format(date)
 }
 
 /** Formats an enum value: `DEVICE_STATUS_INITIALIZED` → `initialized`. */

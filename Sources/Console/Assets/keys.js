@@ -1,6 +1,6 @@
 import { call, callAll, hasRole } from './api.js'
 import { badge, button, h, nameLink, nameText, pageHeader, showNotice } from './dom.js'
-import { deviceLink } from './devices.js'
+import { deviceLink } from './device-names.js'
 import { showFormDialog, showSecret } from './dialog.js'
 import { timeElement } from './format.js'
 import { table } from './table.js'

@@ -1,19 +1,26 @@
 import { callAll, selectedOrganization } from './api.js'
-import { button, h, showNotice } from './dom.js'
-import { formField, showFormDialog } from './dialog.js'
-import { addTerm, dateRange, hasTerm, removeTerm, splitTerms, termFor, withDateRange } from './filter-terms.js'
-import { fileNameTag } from './object-source.js'
+import { h } from './dom.js'
+import { formField } from './dialog.js'
+import { facetList } from './facet-list.js'
+import { dateRange, removeTerm, splitTerms, withDateRange } from './filter-terms.js'
+import { formatColumns, isDefault } from './object-columns.js'
+import { savedSearches } from './saved-searches.js'
 
-const facetTitles = { device: 'Device', site: 'Site', created: 'Day (UTC)' }
-/** Values of a facet that are shown before “Show all”. */
-const shortLength = 6
-const savedSearchesKey = 'console-saved-searches'
+/** The columns of the list that was shown last; links to other lists keep them. */
+let shownColumns = ''
 
-/** The address of the list with a filter and an order. */
-export function objectsAddress(filter, order = '') {
+/** Notes the columns of the list that is shown. */
+export function keepColumns(names) {
+  shownColumns = isDefault(names) ? '' : formatColumns(names)
+}
+
+/** The address of the list with a filter, an order and columns; without columns, with those of the list that was shown last. */
+export function objectsAddress(filter, order = '', columns = null) {
   const query = new URLSearchParams()
   if (filter) query.set('filter', filter)
   if (order) query.set('sort', order)
+  const names = columns === null ? shownColumns : isDefault(columns) ? '' : formatColumns(columns)
+  if (names) query.set('columns', names)
   return `#/objects${query.size ? `?${query}` : ''}`
 }
 
@@ -42,12 +49,14 @@ export function siteName(id) {
 }
 
 /** The controls beside the list: date range, values that narrow the search, and saved searches. */
-export function facetPanel(source, { filter, order }) {
+export function facetPanel(source, { filter, order, columns }) {
+  const saved = savedSearches({ filter, order, columns })
   const panel = h('div', { class: 'facets' })
   const draw = () => {
     const focused = panel.contains(document.activeElement) ? document.activeElement.id : ''
     panel.replaceChildren(...[dateControls(filter, order),
-      ...source.facets.map((facet) => facetList(facet, filter, order)), savedSearches(filter, order, draw)].filter(Boolean))
+      saved,
+      ...source.facets.map((facet) => facetList(facet, filter, order))].filter(Boolean))
     if (focused) document.getElementById(focused)?.focus()
   }
   draw()
@@ -71,64 +80,4 @@ function dateControls(filter, order) {
   return h('fieldset', { class: 'facet dates', onchange: apply }, h('legend', {}, 'Upload started (UTC)'),
     formField({ name: 'from', label: 'From', type: 'date', value: range.from }),
     formField({ name: 'to', label: 'To', type: 'date', value: range.to }))
-}
-
-function facetList({ name, values = [] }, filter, order) {
-  const key = name.replace(/^raw_tags\./, '')
-  if (values.length === 0 || key === fileNameTag) return null
-  const item = ({ value, objects }) => {
-    const term = termFor(name, value)
-    const isApplied = hasTerm(filter, term)
-    const text = name === 'site' ? siteName(value) : value
-    return h('li', {}, h('a', {
-      href: objectsAddress(isApplied ? removeTerm(filter, term) : addTerm(filter, term), order),
-      'aria-current': isApplied && 'true', title: text,
-    }, h('span', { class: 'value' }, text), h('span', { class: 'count' }, Number(objects).toLocaleString('en'))))
-  }
-  const list = h('ul', {}, values.slice(0, shortLength).map(item))
-  const more = values.length > shortLength && button(`Show all ${values.length}`, () => {
-    list.replaceChildren(...values.map(item))
-    list.querySelectorAll('a')[shortLength].focus()
-    more.remove()
-  }, 'link')
-  return h('section', { class: 'facet', 'aria-label': facetTitles[name] ?? key },
-    h('h2', {}, facetTitles[name] ?? key), list, more)
-}
-
-function readSavedSearches() {
-  try {
-    return JSON.parse(localStorage.getItem(savedSearchesKey)) ?? []
-  } catch {
-    return []
-  }
-}
-
-function writeSavedSearches(searches) {
-  localStorage.setItem(savedSearchesKey, JSON.stringify(searches))
-}
-
-/** Searches that this browser keeps under a name. */
-function savedSearches(filter, order, draw) {
-  const searches = readSavedSearches()
-  const save = () => showFormDialog({
-    title: 'Save this search', submit: 'Save',
-    text: 'The search is saved in this browser. To share it, copy the address of the page.',
-    fields: [{ name: 'name', label: 'Name', required: true, maxlength: 80 }],
-    action: ({ name }) => {
-      writeSavedSearches([...readSavedSearches().filter((each) => each.name !== name), { name, filter, order }])
-      showNotice(`Search “${name}” was saved.`)
-      draw()
-    },
-  })
-  const forget = (name) => {
-    writeSavedSearches(readSavedSearches().filter((each) => each.name !== name))
-    draw()
-  }
-  if (searches.length === 0 && !filter && !order) return null
-  return h('section', { class: 'facet', 'aria-label': 'Saved searches' }, h('h2', {}, 'Saved searches'),
-    searches.length > 0 && h('ul', {}, searches.map((search) => h('li', { class: 'saved' },
-      h('a', { href: objectsAddress(search.filter, search.order) }, search.name),
-      h('button', { type: 'button', class: 'link', 'aria-label': `Delete search ${search.name}`,
-        onclick: () => forget(search.name) }, '×')))),
-    (filter || order) && button('Save this search', save, 'link'))
 }

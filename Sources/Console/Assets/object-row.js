@@ -1,32 +1,27 @@
-import { hasRole } from './api.js'
 import { h } from './dom.js'
 import { fileIcon, showFileKind } from './file-type.js'
-import { formatBytes, timeTexts } from './format.js'
-import { siteName } from './object-facets.js'
+import { textWidth } from './text-width.js'
 
-/** Tags that a row shows. */
-const shownTags = 2
+/** The end of a long name that stays visible, in characters: where names of recordings differ. */
+const tailLength = 22
 
 /** A row of the list of objects, which shows one object after another. */
 export class ObjectRow {
-  constructor(selection) {
+  /** `columns`: those of `object-columns.js`; `context`: what their cells need. */
+  constructor(selection, columns, context) {
     this.selection = selection
+    this.context = context
     this.box = h('input', { type: 'checkbox' })
     this.icon = fileIcon({})
-    this.name = h('a', { class: 'row-link' })
-    this.device = h(hasRole('operator') ? 'a' : 'span', { class: 'id' })
-    this.site = h('span')
-    this.tags = h('span')
-    this.size = document.createTextNode('')
-    this.started = h('time')
-    this.completed = h('time')
+    this.head = h('span', { class: 'name-head' })
+    this.tail = h('span', { class: 'name-tail' })
+    this.name = h('a', { class: 'row-link' }, this.head, this.tail)
+    this.cells = columns.map((column) => ({ column, ...column.create(context) }))
     const cell = (label, className, ...content) =>
       h('td', { role: 'cell', 'data-label': label, class: className }, ...content)
     this.element = h('tr', { role: 'row' },
       cell('', 'col-select', this.box), cell('Name', 'col-name', this.icon, this.name),
-      cell('Device', 'col-device', this.device), cell('Site', 'col-site', this.site),
-      cell('Tags', 'col-tags', this.tags), cell('Size', 'col-size number', this.size),
-      cell('Started', 'col-started', this.started), cell('Completed', 'col-completed', this.completed))
+      this.cells.map(({ column, element }) => cell(column.title, columnClass(column), element)))
   }
 
   /** Shows an object; `undefined` = it is still being loaded. */
@@ -37,47 +32,30 @@ export class ObjectRow {
     this.box.dataset.index = index
     this.box.ariaLabel = `Select ${row?.name ?? 'the object'}`
     this.icon.style.visibility = row ? '' : 'hidden'
-    if (!row) return this.clear()
+    for (const { show } of this.cells) show(row)
+    if (!row) {
+      this.name.removeAttribute('href')
+      this.showName('Loading…')
+      return
+    }
     showFileKind(this.icon, row)
     this.name.href = `#/objects/${row.fileId}`
     this.name.title = row.name
-    this.name.textContent = row.name
-    this.device.textContent = row.deviceId || '–'
-    if (row.deviceId) this.device.href = `#/devices/${row.deviceId}`
-    else this.device.removeAttribute('href')
-    this.site.textContent = this.site.title = siteName(row.siteId)
-    if (this.shownTags !== row.tags) this.showTags(row.tags)
-    this.size.data = formatBytes(row.size)
-    showTime(this.started, row.createdAt)
-    showTime(this.completed, row.completedAt)
-    if (row.recordedFrom) this.started.title += `\nRecorded ${row.recordedFrom} to ${row.recordedTo ?? '?'}`
-    return undefined
+    this.showName(row.name)
   }
 
-  clear() {
-    this.name.removeAttribute('href')
-    this.name.textContent = 'Loading…'
-    this.size.data = ''
-    this.showTags({})
-    for (const element of [this.device, this.site, this.started, this.completed]) element.textContent = ''
-  }
-
-  showTags(tags) {
-    const entries = Object.entries(tags).sort()
-    this.shownTags = tags
-    this.tags.title = entries.map(([key, value]) => `${key}=${value}`).join('\n')
-    this.tags.replaceChildren(
-      ...entries.slice(0, shownTags).map(([key, value]) => h('span', { class: 'tag' }, h('b', {}, key), ` ${value}`)),
-      entries.length > shownTags ? `+${entries.length - shownTags}` : '')
+  /** A name that is too long loses its middle. */
+  showName(name) {
+    const characters = [...name]
+    const cut = characters.length > tailLength + 4 ? characters.length - tailLength : characters.length
+    this.head.textContent = characters.slice(0, cut).join('')
+    const tail = characters.slice(cut).join('')
+    this.tail.textContent = tail
+    this.head.style.maxWidth = tail ? `calc(100% - ${textWidth(tail, this.context.layout.nameFont)}px)` : '100%'
   }
 }
 
-function showTime(element, seconds) {
-  if (!seconds) {
-    element.textContent = '–'
-    return
-  }
-  const { iso, short } = timeTexts(seconds)
-  element.dateTime = element.title = iso
-  element.textContent = short
+export function columnClass({ name, isNumber }) {
+  const known = name.startsWith('tag:') ? 'tag-value' : name
+  return `col-${known}${isNumber ? ' number' : ''}`
 }

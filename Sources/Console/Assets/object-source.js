@@ -1,4 +1,5 @@
 import { call } from './api.js'
+import { filterKeys } from './filter-terms.js'
 
 /** Objects in one page of the list, and in the first one, which is shown at once. */
 const [pageSize, firstPageSize] = [250, 60]
@@ -59,6 +60,12 @@ export class ObjectSource {
     this.total = null
     this.isExact = false
     this.facets = []
+    /** The values of tags of the rows: `{value, rows, differs}` by key. */
+    this.tagValues = new Map()
+    /** A number that changes with the order of tags. */
+    this.tagsVersion = 0
+    this.filterKeys = filterKeys(filter)
+    this.compareTags = (left, right) => this.tagRank(left[0]) - this.tagRank(right[0]) || (left[0] < right[0] ? -1 : 1)
     this.onChange = () => {}
   }
 
@@ -105,8 +112,28 @@ export class ObjectSource {
     for (const object of objects) {
       if (this.ids.has(object.fileId)) continue
       this.ids.add(object.fileId)
-      this.rows.push(listedObject(object))
+      const row = listedObject(object)
+      this.rows.push(row)
+      this.noteTags(row.tags)
     }
+    this.tagsVersion += 1
+  }
+
+  /** Notes which tags differ between rows. */
+  noteTags(tags) {
+    for (const [key, value] of Object.entries(tags)) {
+      const known = this.tagValues.get(key)
+      if (!known) this.tagValues.set(key, { value, rows: 1, differs: false })
+      else Object.assign(known, { rows: known.rows + 1, differs: known.differs || known.value !== value })
+    }
+  }
+
+  /** The place of a tag in a row: those of the filter, then those that differ between rows, then those that all rows share. */
+  tagRank(key) {
+    const inFilter = this.filterKeys.indexOf(key)
+    if (inFilter >= 0) return inFilter - this.filterKeys.length
+    const known = this.tagValues.get(key)
+    return known && !known.differs && known.rows >= this.rows.length ? 1 : 0
   }
 
   async loadFacets(options = {}) {

@@ -1,4 +1,4 @@
-import { deviceLink } from './devices.js'
+import { deviceLink } from './device-names.js'
 import { nameLink } from './dom.js'
 import { fileIcon } from './file-type.js'
 import { formatBytes, timeElement } from './format.js'

@@ -1,6 +1,6 @@
 import { call, hasRole } from './api.js'
 import { alertMessage, badge, breadcrumb, button, copyable, h, pageHeader, propertyList, showNotice } from './dom.js'
-import { deviceLink } from './devices.js'
+import { deviceLink } from './device-names.js'
 import { showFormDialog } from './dialog.js'
 import { enumLabel, formatBytes, formatTags, parseTags, tagList, timeElement } from './format.js'
 import { copyObjects } from './copy-dialog.js'
@@ -44,6 +44,7 @@ export async function renderObject(body, { id, reload, signal }) {
         ['Size', `${formatBytes(object.sizeBytes)} (${Number(object.sizeBytes ?? 0).toLocaleString('en')} bytes)`],
         ['Content type', object.contentType],
         ['Device', details.deviceId && deviceLink(details.deviceId)],
+        ['Device id', copyable(details.deviceId)],
         ['Site', siteName(details.siteId)],
         ['Organization', details.organization],
         ['Tags', tagList(others)],

@@ -2,11 +2,12 @@ import { hasRole, selectedOrganization } from './api.js'
 import { alertMessage, button, h, pageHeader, showNotice } from './dom.js'
 import { formatCount } from './format.js'
 import { bulkBar } from './object-actions.js'
-import { facetPanel, filterChips, loadSiteNames, objectsAddress } from './object-facets.js'
+import { chooseColumns, column, columnWidths, isDefault, parseColumns } from './object-columns.js'
+import { facetPanel, filterChips, keepColumns, loadSiteNames, objectsAddress } from './object-facets.js'
 import { emptyResult, markedFilter } from './filter-outcome.js'
 import { filterSuggestions } from './filter-suggestions.js'
-import { ObjectRow } from './object-row.js'
-import { ObjectSource } from './object-source.js'
+import { columnClass, ObjectRow } from './object-row.js'
+import { fileNameTag, ObjectSource } from './object-source.js'
 import { Selection } from './selection.js'
 import { acceptDrops } from './upload-dialog.js'
 import { VirtualTable } from './virtual-table.js'
@@ -39,6 +40,8 @@ export function forgetLists() {
 export function renderObjects(body, { query, signal }) {
   const filter = query.get('filter') ?? ''
   const order = query.get('sort') ?? ''
+  const columns = parseColumns(query.get('columns') ?? '')
+  keepColumns(columns)
   const { source, selection } = listFor(filter, order)
   const status = h('p', { class: 'list-status', role: 'status' })
   const message = h('div', {})
@@ -47,11 +50,17 @@ export function renderObjects(body, { query, signal }) {
     arrivals.hidden = true
   }, 'arrivals')
   arrivals.hidden = true
+  const shown = columns.map(column)
+  const layout = new ListLayout()
   const list = new VirtualTable({
-    label: 'Objects', source, signal, headers: tableHeaders(filter, order, selection),
-    createRow: () => new ObjectRow(selection),
+    label: 'Objects', source, signal, headers: tableHeaders(filter, order, selection, shown),
+    createRow: () => new ObjectRow(selection, shown, { source, layout }), onLayout: () => layout.measure(list.table),
   })
-  const facets = facetPanel(source, { filter, order })
+  if (!isDefault(columns)) {
+    list.element.classList.add('chosen')
+    list.element.style.setProperty('--chosen', columnWidths(columns))
+  }
+  const facets = facetPanel(source, { filter, order, columns })
   const isWide = matchMedia('(min-width: 64rem)')
   const side = h('details', { class: 'side', open: isWide.matches }, h('summary', {}, 'Narrow the search'), facets.element)
   // In a narrow window they are closed, and they open again with a wide one, where their summary is hidden.
@@ -69,9 +78,12 @@ export function renderObjects(body, { query, signal }) {
     selection.mark(list.table, source)
     actions.update()
   }
+  const choose = button('Columns', () => chooseColumns(columns, tagKeys(source), (names) => {
+    location.hash = objectsAddress(filter, order, names)
+  }))
   const objects = h('div', { class: 'objects' },
     h('div', { class: 'objects-head' },
-      pageHeader('Objects', status, hasRole('operator') && h('a', { href: '#/uploads', class: 'button' }, 'Upload')),
+      pageHeader('Objects', status, choose, hasRole('operator') && h('a', { href: '#/uploads', class: 'button' }, 'Upload')),
       searchForm(filter, order, source), filterChips(filter, order)),
     side,
     h('div', { class: 'objects-list' }, actions.element, arrivals, message, list.element))
@@ -116,19 +128,54 @@ function sortHeader(title, key, filter, order, className) {
     h('span', { 'aria-hidden': 'true' }, isCurrent ? (isDescending ? ' ↓' : ' ↑') : ' ↕')))
 }
 
-function tableHeaders(filter, order, selection) {
-  const plain = (title, className) => h('th', { role: 'columnheader', scope: 'col', class: className }, title)
-  const completed = h('th', { role: 'columnheader', scope: 'col', class: 'col-completed',
-    'aria-sort': order === '' ? 'descending' : null },
-  h('a', { href: objectsAddress(filter), title: 'Newest first' }, 'Completed',
-    h('span', { 'aria-hidden': 'true' }, order === '' ? ' ↓' : ' ↕')))
+function tableHeaders(filter, order, selection, columns) {
   return [
     h('th', { role: 'columnheader', scope: 'col', class: 'col-select' }, h('input', {
       type: 'checkbox', 'aria-label': 'Select all objects of the list', 'data-all': true, checked: selection.isAll })),
-    sortHeader('Name', 'name', filter, order, 'col-name'), plain('Device', 'col-device'), plain('Site', 'col-site'),
-    plain('Tags', 'col-tags'), sortHeader('Size', 'size', filter, order, 'col-size number'),
-    sortHeader('Started', 'created', filter, order, 'col-started'), completed,
+    sortHeader('Name', 'name', filter, order, 'col-name'),
+    ...columns.map((each) => {
+      if (each.order) return sortHeader(each.title, each.order, filter, order, columnClass(each))
+      if (each.order === '') return completedHeader(each, filter, order)
+      return h('th', { role: 'columnheader', scope: 'col', class: columnClass(each), title: each.title }, each.title)
+    }),
   ]
+}
+
+/** The head of the column whose order, newest first, the list has without another one. */
+function completedHeader(column, filter, order) {
+  return h('th', { role: 'columnheader', scope: 'col', class: columnClass(column),
+    'aria-sort': order === '' ? 'descending' : null },
+  h('a', { href: objectsAddress(filter), title: 'Newest first' }, column.title,
+    h('span', { 'aria-hidden': 'true' }, order === '' ? ' ↓' : ' ↕')))
+}
+
+/** The keys of the tags that the objects of a list have. */
+function tagKeys(source) {
+  const keys = source.facets.map(({ name }) => name).filter((name) => name.startsWith('raw_tags.'))
+    .map((name) => name.slice('raw_tags.'.length))
+  return [...new Set([...keys, ...source.tagValues.keys()])].filter((key) => key !== fileNameTag)
+}
+
+/** What cells need to know of their widths and fonts, measured once for all rows. */
+class ListLayout {
+  tagsWidth = 200
+
+  /** The fonts of names and of tags, as CSS writes them. */
+  nameFont = '500 14px sans-serif'
+  tagFont = '12px sans-serif'
+
+  measure(table) {
+    const row = table.tBodies[0].querySelector('tr')
+    if (!row) return false
+    const name = getComputedStyle(row.querySelector('.row-link'))
+    this.nameFont = `${name.fontWeight} ${name.fontSize} ${name.fontFamily}`
+    const list = row.querySelector('.tag-list')
+    if (!list) return true
+    const style = getComputedStyle(list)
+    this.tagFont = `${style.fontSize} ${style.fontFamily}`
+    this.tagsWidth = list.clientWidth
+    return true
+  }
 }
 
 function statusText(source, filter) {

@@ -1,5 +1,6 @@
 import { call, hasRole } from './api.js'
 import { isOverdue } from './backup.js'
+import { withDeviceName } from './device-names.js'
 import { isSilent } from './devices.js'
 import { h, pageHeader, propertyList } from './dom.js'
 import { formField } from './dialog.js'
@@ -120,6 +121,19 @@ function tile(title, value, detail, href) {
     h('p', { class: 'big' }, value), h('p', {}, detail))
 }
 
+/** The objects with a value; a device and a site by their names. */
+function valueLink(name, value) {
+  const link = h('a', { href: objectsAddress(termFor(name, value)), class: 'id' }, name === 'site' ? siteName(value) : value)
+  const element = h('span', { class: 'device' }, link)
+  if (name !== 'device') return element
+  withDeviceName(value, (text) => {
+    if (!text) return
+    link.textContent = text
+    element.append(' ', h('small', { class: 'id' }, value))
+  })
+  return element
+}
+
 /** The values of a facet with their share of the objects. */
 function shares(title, name, { facets }) {
   const values = (facets.find((facet) => facet.name === name)?.values ?? []).slice(0, 8)
@@ -127,7 +141,7 @@ function shares(title, name, { facets }) {
   const most = Math.max(...values.map(({ objects }) => Number(objects)))
   return h('figure', { class: 'chart' }, h('figcaption', {}, title), table([
     { title: name === 'site' ? 'Site' : 'Device', cell: ({ value }) =>
-      h('a', { href: objectsAddress(termFor(name, value)), class: 'id' }, name === 'site' ? siteName(value) : value) },
+      valueLink(name, value) },
     { title: 'Share', cell: ({ objects, value }) =>
       h('meter', { min: 0, max: most, value: objects, 'aria-label': `Share of ${value}` }) },
     { title: 'Objects', isNumber: true, cell: ({ objects }) => Number(objects).toLocaleString('en') },

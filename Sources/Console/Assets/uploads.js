@@ -1,5 +1,5 @@
 import { call, hasRole } from './api.js'
-import { deviceLink } from './devices.js'
+import { deviceLink } from './device-names.js'
 import { showFormDialog } from './dialog.js'
 import { alertMessage, badge, button, h, nameLink, nameText, pageHeader, showNotice } from './dom.js'
 import { formatBytes, formatCount, formatDuration, formatElapsed, timeElement } from './format.js'

@@ -9,11 +9,13 @@ const overscan = 6
  * `headers`: elements `th`. `createRow()` returns a row `{element, show(row, index)}`, whose element is a `tr`; rows that leave
  * the screen show others again, since making elements takes most of a frame's time. `source` has `rows`, `count` (including
  * rows that are not loaded yet) and `ensure(end)`, which loads the rows before `end` and then calls `update()` of the table.
- * All rows have the height `--row-height` of the style.
+ * All rows have the height `--row-height` of the style. `onLayout()` is called when rows are drawn in a new width; it returns whether
+ * it could measure them, and they are then shown again.
  */
 export class VirtualTable {
-  constructor({ label, headers, createRow, source, signal }) {
+  constructor({ label, headers, createRow, source, signal, onLayout = () => true }) {
     this.source = source
+    this.onLayout = onLayout
     this.createRow = createRow
     this.rendered = new Map()
     this.spare = []
@@ -24,6 +26,7 @@ export class VirtualTable {
     addEventListener('scroll', () => this.schedule(), { passive: true, signal })
     addEventListener('resize', () => {
       this.rowHeight = 0
+      this.isMeasured = false
       this.update()
     }, { signal })
     this.body.addEventListener('keydown', (event) => this.moveFocus(event))
@@ -99,6 +102,10 @@ export class VirtualTable {
     }
     for (const row of this.spare) row.element.remove()
     this.source.ensure(last + overscan)
+    if (!this.isMeasured && this.rendered.size > 0 && this.onLayout()) {
+      this.isMeasured = true
+      for (const [index, row] of this.rendered) row.show(row.row, index)
+    }
   }
 
   /** Takes back the rows that are not among those from `first` to before `last`. */

@@ -161,7 +161,7 @@ class Showcase:
         self.pages = {
             "overview": ("overview", "Overview"),
             "devices": ("devices", "Devices"),
-            "device": (f"devices/{first.device_id}", first.device_id),
+            "device": (f"devices/{first.device_id}", "Tractor 1"),
             "device-new": (f"devices/{alone.device_id}", alone.device_id),
             "device-disabled": (f"devices/{mast.device_id}", mast.device_id),
             "suites": ("suites", "Suites"),
