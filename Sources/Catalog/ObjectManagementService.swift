@@ -199,7 +199,9 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
     func getObjectFacets(
         _ request: GetObjectFacetsRequest, context: CallContext
     ) async throws -> GetObjectFacetsResponse {
-        let found = try await facets.facets(filter: request.filter, scope: try context.user.objectScope)
+        let query = try FacetQuery(
+            filter: request.filter, facet: request.facet, part: request.valueContains, limit: request.valueLimit)
+        let found = try await facets.facets(query, scope: try context.user.objectScope)
         return GetObjectFacetsResponse(
             count: found.count, isExact: found.isExact, facets: found.facets.map(ObjectFacet.init))
     }
@@ -231,16 +233,9 @@ extension RetentionRules {
 
 extension ObjectFacet {
     init(_ facet: ObjectFacets.Facet) {
-        let name =
-            switch facet.kind {
-            case .device: "device"
-            case .site: "site"
-            case .day: "created"
-            case .tag: "raw_tags.\(facet.key)"
-            case .all, .tagKey: ""
-            }
         self.init(
-            name: name, values: facet.values.map { ObjectFacetValue(value: $0.value, objects: $0.objects) })
+            name: facet.name, values: facet.values.map { ObjectFacetValue(value: $0.value, objects: $0.objects) },
+            totalValues: facet.total ?? Int64(facet.values.count), isLowerBound: facet.isLowerBound)
     }
 }
 

@@ -5,14 +5,21 @@ struct FacetRecords {
     /// The number of organizations whose values are read for a facet of all organizations: those with most objects.
     private static let mostOrganizations = 20
 
+    /// The numbers of values that are read of a facet whose values are searched, and of devices, as retired ones are left out.
+    private static let (mostSearched, mostDevices) = (10_000, 2000)
+    /// The number of values up to which they are counted.
+    private static let mostCounted: Int64 = 10_000
+
     let connection: ReadConnection
 
     init(_ connection: ReadConnection) {
         self.connection = connection
     }
 
+    /// Returns facets with as many values as the query needs to be answered.
+    ///
     /// - Parameter scope: the organization; `nil` = all.
-    func all(scope: Int64?) throws -> ObjectFacets.Result {
+    func all(_ query: FacetQuery, scope: Int64?) throws -> ObjectFacets.Result {
         let organizations = try scope.map { [$0] } ?? largestOrganizations()
         let count =
             try connection.query(
@@ -22,9 +29,17 @@ struct FacetRecords {
                     AND kind = \(FacetKind.all.rawValue)
                 """, arguments: scope.map { [$0] } ?? [], row: { $0.int64("objects") }
             ).first ?? 0
-        var facets = try [FacetKind.device, .site, .day].map { try facet($0, "", organizations, scope) }
-        for (key, _) in try facet(.tagKey, "", organizations, scope).values {
-            let facet = try facet(.tag, key, organizations, scope)
+        func facet(_ kind: FacetKind, _ key: String = "") throws -> ObjectFacets.Facet {
+            let limit = kind == .device ? Self.mostDevices : query.part.isEmpty ? query.limit : Self.mostSearched
+            return try self.facet(kind, key, organizations, scope, limit: limit)
+        }
+        if let kind = query.kind {
+            return ObjectFacets.Result(count: count, isExact: true, facets: [try facet(kind.kind, kind.key)])
+        }
+        var facets = try [FacetKind.device, .site, .day].map { try facet($0) }
+        let keys = try self.facet(.tagKey, "", organizations, scope, limit: ObjectFacets.mostValues)
+        for (key, _) in keys.values {
+            let facet = try facet(.tag, key)
             if !facet.values.isEmpty { facets.append(facet) }
         }
         return ObjectFacets.Result(count: count, isExact: true, facets: facets)
@@ -39,37 +54,59 @@ struct FacetRecords {
             """, Self.mostOrganizations, row: { $0.int64("organization_id") })
     }
 
+    /// - Parameter limit: the number of values that are read of each organization.
     private func facet(
-        _ kind: FacetKind, _ key: String, _ organizations: [Int64], _ scope: Int64?
+        _ kind: FacetKind, _ key: String, _ organizations: [Int64], _ scope: Int64?, limit: Int
     ) throws -> ObjectFacets.Facet {
         var sums: [String: Int64] = [:]
+        var hasMore = false
         for organization in organizations {
-            for (value, objects) in try most(kind, key, organization) { sums[value, default: 0] += objects }
+            let values = try most(kind, key, organization, limit)
+            hasMore = hasMore || values.count == limit
+            for (value, objects) in values { sums[value, default: 0] += objects }
         }
-        if scope == nil, organizations.count > 1 {
+        if scope == nil, organizations.count > 1, hasMore {
             // An organization may have further objects with a value that is not one of its own most frequent values.
-            let likely = sums.sorted { $0.value > $1.value }.prefix(2 * Self.limit(of: kind))
+            let likely = sums.sorted { $0.value > $1.value }.prefix(2 * ObjectFacets.mostValues)
             sums = Dictionary(
                 uniqueKeysWithValues: try likely.map { ($0.key, try sum(kind, key, $0.key)) })
         }
         let sorted =
             kind == .day
             ? sums.sorted { $0.key > $1.key } : sums.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-        return ObjectFacets.Facet(
-            kind: kind, key: key,
-            values: sorted.prefix(Self.limit(of: kind)).map { (value: $0.key, objects: $0.value) })
+        var facet = ObjectFacets.Facet(kind: kind, key: key, values: sorted.map { (value: $0.key, objects: $0.value) })
+        guard hasMore else { return facet }
+        if limit >= Self.mostDevices {
+            facet.isLowerBound = true
+        } else {
+            let total = try count(kind, key, scope)
+            facet.total = min(total, Self.mostCounted)
+            facet.isLowerBound = total > Self.mostCounted
+        }
+        return facet
     }
 
-    private static func limit(of kind: FacetKind) -> Int {
-        kind == .device ? ObjectFacets.mostDevices : ObjectFacets.mostValues
+    /// Returns the number of values, one more than the limit if there are more.
+    private func count(_ kind: FacetKind, _ key: String, _ scope: Int64?) throws -> Int64 {
+        try connection.query(
+            """
+            SELECT count(*) AS found FROM (
+                SELECT DISTINCT value FROM object_facets
+                WHERE organization_id \(scope == nil ? "IN (SELECT id FROM organizations)" : "= $4")
+                    AND kind = $1 AND key = $2
+                LIMIT $3) AS found_values
+            """, arguments: [kind.rawValue, key, Self.mostCounted + 1] + (scope.map { [$0] } ?? [])
+        ) { $0.int64("found") }.first ?? 0
     }
 
-    private func most(_ kind: FacetKind, _ key: String, _ organization: Int64) throws -> [(String, Int64)] {
+    private func most(
+        _ kind: FacetKind, _ key: String, _ organization: Int64, _ limit: Int
+    ) throws -> [(String, Int64)] {
         try connection.query(
             """
             SELECT value, objects FROM object_facets WHERE organization_id = $1 AND kind = $2 AND key = $3
             ORDER BY \(kind == .day ? "value" : "objects") DESC LIMIT $4
-            """, organization, kind.rawValue, key, Self.limit(of: kind),
+            """, organization, kind.rawValue, key, limit,
             row: { ($0.text("value"), $0.int64("objects")) })
     }
 

@@ -13,6 +13,10 @@ struct ObjectFacets: Sendable {
         let key: String
         /// The values with most objects first; days with the latest first.
         var values: [(value: String, objects: Int64)]
+        /// The number of all values; `nil` = `values` has all.
+        var total: Int64?
+        /// Whether there may be further values that were not counted.
+        var isLowerBound = false
     }
 
     struct Result: Sendable {
@@ -24,8 +28,8 @@ struct ObjectFacets: Sendable {
 
     /// The limits of values for each facet, and of tags.
     static let mostValues = 20
-    /// The number of devices that are read for a facet, as retired ones are left out.
-    static let mostDevices = 100
+    /// The number of ids in one question for retired devices.
+    private static let deviceChunk = 500
     /// The limits of counted objects, and of rows that are read for them.
     static let mostObjects = 10_000
     private static let mostRows = 12_000
@@ -36,25 +40,60 @@ struct ObjectFacets: Sendable {
     let names: DisplayNameSearch
 
     /// - Throws: INVALID_ARGUMENT if the filter is invalid.
-    func facets(filter text: String, scope: Int64?) async throws -> Result {
-        let filter = try ObjectListing.parse(text).resolved(at: clock.now().seconds)
+    func facets(_ query: FacetQuery, scope: Int64?) async throws -> Result {
+        let filter = try ObjectListing.parse(query.filter).resolved(at: clock.now().seconds)
         return try await database.readInBackground { connection in
             let isUpgraded = try filter == .everything && SearchRecords(connection).upgraded() == nil
             var result =
                 isUpgraded
-                ? try FacetRecords(connection).all(scope: scope)
+                ? try FacetRecords(connection).all(query, scope: scope)
                 : try Self.count(
                     names.resolve(filter.hidingTrash, scope: scope, in: connection), scope, in: connection)
-            try leaveRetiredOut(of: &result, in: connection)
+            let found = try names(query, scope: scope, in: connection)
+            result.facets = try result.facets.filter(query.includes).map {
+                try cut($0, query, found, in: connection)
+            }
             return result
         }
     }
 
-    private func leaveRetiredOut(of result: inout Result, in connection: ReadConnection) throws {
-        guard let position = result.facets.firstIndex(where: { $0.kind == .device }) else { return }
-        let values = result.facets[position].values
-        let retired = try devices.retired(among: values.map(\.value), in: connection)
-        result.facets[position].values = Array(values.filter { !retired.contains($0.value) }.prefix(Self.mostValues))
+    /// Returns the devices and sites whose names contain what values are searched for.
+    private func names(_ query: FacetQuery, scope: Int64?, in connection: ReadConnection) throws -> Set<String> {
+        guard !query.part.isEmpty, query.facet == "device" || query.facet == "site" else { return [] }
+        let found = try names.find(query.part, scope: scope, in: connection)
+        return query.facet == "device" ? found.devices : Set(found.sites.map(String.init))
+    }
+
+    /// Returns a facet without retired devices and without values that are not searched for, cut to the wanted number.
+    ///
+    /// - Parameter found: the values whose names are searched for.
+    private func cut(
+        _ facet: Facet, _ query: FacetQuery, _ found: Set<String>, in connection: ReadConnection
+    ) throws -> Facet {
+        var facet = facet
+        if facet.kind == .device {
+            let retired = try retired(among: facet.values.map(\.value), in: connection)
+            facet.values.removeAll { retired.contains($0.value) }
+        }
+        if !query.part.isEmpty {
+            let part = ObjectFilter.Pattern.part(query.part)
+            // The values of sites are numbers that nobody searches for.
+            facet.values.removeAll { value, _ in
+                !found.contains(value) && (facet.kind == .site || !part.matches(value.lowercasedByScalar))
+            }
+        }
+        if facet.total == nil { facet.total = Int64(facet.values.count) }
+        facet.values = Array(facet.values.prefix(query.limit))
+        return facet
+    }
+
+    private func retired(among ids: [String], in connection: ReadConnection) throws -> Set<String> {
+        var retired: Set<String> = []
+        for start in stride(from: 0, to: ids.count, by: Self.deviceChunk) {
+            let some = Array(ids[start..<min(start + Self.deviceChunk, ids.count)])
+            retired.formUnion(try devices.retired(among: some, in: connection))
+        }
+        return retired
     }
 
     private static func count(_ filter: ResolvedFilter, _ scope: Int64?, in connection: ReadConnection) throws -> Result
@@ -128,12 +167,12 @@ struct FacetCounts {
             counts.addTag(key, value, objects: objects)
         }
         let tags = counts.tags
-        let latest = days.sorted { $0.key > $1.key }.prefix(ObjectFacets.mostValues)
+        let latest = days.sorted { $0.key > $1.key }
             .map { (CivilTime(UnixTime(seconds: $0.key * 86_400)).date(), $0.value) }
         let keys = tags.map { (key: $0.key, objects: $0.value.values.reduce(counts.longTags[$0.key] ?? 0, +)) }
             .sorted { ($1.objects, $0.key) < ($0.objects, $1.key) }.prefix(ObjectFacets.mostValues)
         return [
-            ObjectFacets.Facet(kind: .device, key: "", values: Self.most(devices, ObjectFacets.mostDevices)),
+            ObjectFacets.Facet(kind: .device, key: "", values: Self.most(devices)),
             ObjectFacets.Facet(
                 kind: .site, key: "",
                 values: Self.most(Dictionary(uniqueKeysWithValues: sites.map { (String($0.key), $0.value) }))),
@@ -141,10 +180,7 @@ struct FacetCounts {
         ] + keys.map { ObjectFacets.Facet(kind: .tag, key: $0.key, values: Self.most(tags[$0.key] ?? [:])) }
     }
 
-    private static func most(
-        _ counts: [String: Int64], _ limit: Int = ObjectFacets.mostValues
-    ) -> [(value: String, objects: Int64)] {
-        counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(limit)
-            .map { (value: $0.key, objects: $0.value) }
+    private static func most(_ counts: [String: Int64]) -> [(value: String, objects: Int64)] {
+        counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { (value: $0.key, objects: $0.value) }
     }
 }

@@ -2075,20 +2075,36 @@ public struct GetObjectFacetsRequest: Message {
 
     /// A filter as in ListObjects; empty = all objects.
     public var filter: String = ""
+    /// Returns this facet only, by its name; empty = all.
+    public var facet: String = ""
+    /// Returns only values that contain this text, in upper or lower case, of the 10000 most frequent ones (2000 devices). Devices and
+    /// sites are found by their names, too. Needs `facet`.
+    public var valueContains: String = ""
+    /// The number of values; 0 means 20, at most 1000. Needs `facet`.
+    public var valueLimit: Int32 = 0
     public var unknownFields = UnknownFields()
 
     public init() {}
 
     public init(
-        filter: String = ""
+        filter: String = "",
+        facet: String = "",
+        valueContains: String = "",
+        valueLimit: Int32 = 0
     ) {
         self.filter = filter
+        self.facet = facet
+        self.valueContains = valueContains
+        self.valueLimit = valueLimit
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case 10: try ProtoString.merge(into: &self.filter, from: &reader)
+            case 18: try ProtoString.merge(into: &self.facet, from: &reader)
+            case 26: try ProtoString.merge(into: &self.valueContains, from: &reader)
+            case 32: try ProtoInt32.merge(into: &self.valueLimit, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -2097,11 +2113,17 @@ public struct GetObjectFacetsRequest: Message {
     public var encodedSize: Int {
         var size = self.unknownFields.count
         size += ProtoString.size(self.filter, tag: 10)
+        size += ProtoString.size(self.facet, tag: 18)
+        size += ProtoString.size(self.valueContains, tag: 26)
+        size += ProtoInt32.size(self.valueLimit, tag: 32)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoInt32.write(self.valueLimit, tag: 32, to: &writer)
+        ProtoString.write(self.valueContains, tag: 26, to: &writer)
+        ProtoString.write(self.facet, tag: 18, to: &writer)
         ProtoString.write(self.filter, tag: 10, to: &writer)
     }
 }
@@ -2161,18 +2183,26 @@ public struct ObjectFacet: Message {
 
     /// The beginning of a filter's term: `device`, `site`, `created` (days by UTC), or `raw_tags.KEY`.
     public var name: String = ""
-    /// The 20 most frequent values; for days, the latest.
+    /// The most frequent values; for days, the latest.
     public var values: [ObjectFacetValue] = []
+    /// The number of all values, or of those that contain `value_contains`.
+    public var totalValues: Int64 = 0
+    /// Whether there may be more than `total_values`, because counting all would take too long.
+    public var isLowerBound: Bool = false
     public var unknownFields = UnknownFields()
 
     public init() {}
 
     public init(
         name: String = "",
-        values: [ObjectFacetValue] = []
+        values: [ObjectFacetValue] = [],
+        totalValues: Int64 = 0,
+        isLowerBound: Bool = false
     ) {
         self.name = name
         self.values = values
+        self.totalValues = totalValues
+        self.isLowerBound = isLowerBound
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -2180,6 +2210,8 @@ public struct ObjectFacet: Message {
             switch tag {
             case 10: try ProtoString.merge(into: &self.name, from: &reader)
             case 18: try ProtoMessage<ObjectFacetValue>.append(to: &self.values, tag: tag, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.totalValues, from: &reader)
+            case 32: try ProtoBool.merge(into: &self.isLowerBound, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -2189,11 +2221,15 @@ public struct ObjectFacet: Message {
         var size = self.unknownFields.count
         size += ProtoString.size(self.name, tag: 10)
         size += ProtoMessage<ObjectFacetValue>.size(repeated: self.values, tag: 18)
+        size += ProtoInt64.size(self.totalValues, tag: 24)
+        size += ProtoBool.size(self.isLowerBound, tag: 32)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoBool.write(self.isLowerBound, tag: 32, to: &writer)
+        ProtoInt64.write(self.totalValues, tag: 24, to: &writer)
         ProtoMessage<ObjectFacetValue>.write(repeated: self.values, tag: 18, to: &writer)
         ProtoString.write(self.name, tag: 10, to: &writer)
     }
@@ -2645,74 +2681,77 @@ extension FileDescriptor {
             bWVzdGFtcFIHcHVyZ2VBdBo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASIq\
             ChRHZXRTdGF0aXN0aWNzUmVxdWVzdBISCgRkYXlzGAEgASgFUgRkYXlzIqEBChVHZXRTdGF0aXN0aWNzUmVzcG9uc2USJQoOc3Rv\
             cmVkX29iamVjdHMYASABKANSDXN0b3JlZE9iamVjdHMSIQoMc3RvcmVkX2J5dGVzGAIgASgDUgtzdG9yZWRCeXRlcxI+CgRkYXlz\
-            GAMgAygLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYWlseVN0YXRpc3RpY3NSBGRheXMiMAoWR2V0T2JqZWN0RmFjZXRz\
-            UmVxdWVzdBIWCgZmaWx0ZXIYASABKAlSBmZpbHRlciKKAQoXR2V0T2JqZWN0RmFjZXRzUmVzcG9uc2USFAoFY291bnQYASABKANS\
-            BWNvdW50EhkKCGlzX2V4YWN0GAIgASgIUgdpc0V4YWN0Ej4KBmZhY2V0cxgDIAMoCzImLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
-            djEuT2JqZWN0RmFjZXRSBmZhY2V0cyJmCgtPYmplY3RGYWNldBISCgRuYW1lGAEgASgJUgRuYW1lEkMKBnZhbHVlcxgCIAMoCzIr\
-            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RmFjZXRWYWx1ZVIGdmFsdWVzIkIKEE9iamVjdEZhY2V0VmFsdWUSFAoF\
-            dmFsdWUYASABKAlSBXZhbHVlEhgKB29iamVjdHMYAiABKANSB29iamVjdHMi3QEKC1NhdmVkU2VhcmNoEhsKCXNlYXJjaF9pZBgB\
-            IAEoA1IIc2VhcmNoSWQSEgoEbmFtZRgCIAEoCVIEbmFtZRIWCgZmaWx0ZXIYAyABKAlSBmZpbHRlchIZCghvcmRlcl9ieRgEIAEo\
-            CVIHb3JkZXJCeRIYCgdjb2x1bW5zGAUgAygJUgdjb2x1bW5zEhkKCHNhdmVkX2J5GAYgASgJUgdzYXZlZEJ5EjUKCHNhdmVkX2F0\
-            GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIHc2F2ZWRBdCIaChhMaXN0U2F2ZWRTZWFyY2hlc1JlcXVlc3QiagoZ\
-            TGlzdFNhdmVkU2VhcmNoZXNSZXNwb25zZRJNCg5zYXZlZF9zZWFyY2hlcxgBIAMoCzImLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
-            djEuU2F2ZWRTZWFyY2hSDXNhdmVkU2VhcmNoZXMidAoRU2F2ZVNlYXJjaFJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZRIWCgZm\
-            aWx0ZXIYAiABKAlSBmZpbHRlchIZCghvcmRlcl9ieRgDIAEoCVIHb3JkZXJCeRIYCgdjb2x1bW5zGAQgAygJUgdjb2x1bW5zIjcK\
-            GERlbGV0ZVNhdmVkU2VhcmNoUmVxdWVzdBIbCglzZWFyY2hfaWQYASABKANSCHNlYXJjaElkIhsKGURlbGV0ZVNhdmVkU2VhcmNo\
-            UmVzcG9uc2Ui4QIKD0RhaWx5U3RhdGlzdGljcxISCgRkYXRlGAEgASgJUgRkYXRlEiUKDnN0b3JlZF9vYmplY3RzGAIgASgDUg1z\
-            dG9yZWRPYmplY3RzEiEKDHN0b3JlZF9ieXRlcxgDIAEoA1ILc3RvcmVkQnl0ZXMSJwoPYXJyaXZlZF9vYmplY3RzGAQgASgDUg5h\
-            cnJpdmVkT2JqZWN0cxIjCg1hcnJpdmVkX2J5dGVzGAUgASgDUgxhcnJpdmVkQnl0ZXMSJwoPZGVsZXRlZF9vYmplY3RzGAYgASgD\
-            Ug5kZWxldGVkT2JqZWN0cxIjCg1kZWxldGVkX2J5dGVzGAcgASgDUgxkZWxldGVkQnl0ZXMSKwoRcmVxdWVzdGVkX29iamVjdHMY\
-            CCABKANSEHJlcXVlc3RlZE9iamVjdHMSJwoPcmVxdWVzdGVkX2J5dGVzGAkgASgDUg5yZXF1ZXN0ZWRCeXRlcyqyAQoVT2JqZWN0\
-            T3BlcmF0aW9uU3RhdHVzEicKI09CSkVDVF9PUEVSQVRJT05fU1RBVFVTX1VOU1BFQ0lGSUVEEAASIwofT0JKRUNUX09QRVJBVElP\
-            Tl9TVEFUVVNfUlVOTklORxABEiUKIU9CSkVDVF9PUEVSQVRJT05fU1RBVFVTX1NVQ0NFRURFRBACEiQKIE9CSkVDVF9PUEVSQVRJ\
-            T05fU1RBVFVTX0NBTkNFTEVEEAMqwgEKE09iamVjdE9wZXJhdGlvbktpbmQSJQohT0JKRUNUX09QRVJBVElPTl9LSU5EX1VOU1BF\
-            Q0lGSUVEEAASIAocT0JKRUNUX09QRVJBVElPTl9LSU5EX0RFTEVURRABEiEKHU9CSkVDVF9PUEVSQVRJT05fS0lORF9SRVNUT1JF\
-            EAISHwobT0JKRUNUX09QRVJBVElPTl9LSU5EX1BVUkdFEAMSHgoaT0JKRUNUX09QRVJBVElPTl9LSU5EX1VORE8QBDLtGgoXT2Jq\
-            ZWN0TWFuYWdlbWVudFNlcnZpY2USjgEKDERlbGV0ZU9iamVjdBIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlT2Jq\
-            ZWN0UmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlT2JqZWN0UmVzcG9uc2UiHYLT5JMCFyoVL3YxL29i\
-            amVjdHMve2ZpbGVfaWR9EpwBCg1SZXN0b3JlT2JqZWN0Ei8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXN0b3JlT2JqZWN0\
-            UmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVzdG9yZU9iamVjdFJlc3BvbnNlIiiC0+STAiIiHS92MS9vYmpl\
-            Y3RzL3tmaWxlX2lkfTpyZXN0b3JlOgEqEpQBCgtQdXJnZU9iamVjdBItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHVyZ2VP\
-            YmplY3RSZXF1ZXN0Gi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QdXJnZU9iamVjdFJlc3BvbnNlIiaC0+STAiAiGy92MS9v\
-            YmplY3RzL3tmaWxlX2lkfTpwdXJnZToBKhKZAQoQU2V0VHJhc2hTZXR0aW5ncxIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
-            U2V0VHJhc2hTZXR0aW5nc1JlcXVlc3QaMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFRyYXNoU2V0dGluZ3NSZXNwb25z\
-            ZSIcgtPkkwIWGhEvdjEvdHJhc2hTZXR0aW5nczoBKhKZAQoQR2V0VHJhc2hTZXR0aW5ncxIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
-            YXkudjEuR2V0VHJhc2hTZXR0aW5nc1JlcXVlc3QaMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFRyYXNoU2V0dGluZ3NS\
-            ZXNwb25zZSIckAIBgtPkkwITEhEvdjEvdHJhc2hTZXR0aW5ncxKRAQoMVXBkYXRlT2JqZWN0Ei4uYXJjaGViYXNlLmRhdGFfZ2F0\
-            ZXdheS52MS5VcGRhdGVPYmplY3RSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5VcGRhdGVPYmplY3RSZXNwb25z\
-            ZSIggtPkkwIaMhUvdjEvb2JqZWN0cy97ZmlsZV9pZH06ASoSkQEKDURlbGV0ZU9iamVjdHMSLy5hcmNoZWJhc2UuZGF0YV9nYXRl\
-            d2F5LnYxLkRlbGV0ZU9iamVjdHNSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RzUmVzcG9u\
-            c2UiHYLT5JMCFyISL3YxL29iamVjdHM6ZGVsZXRlOgEqEpUBCg5SZXN0b3JlT2JqZWN0cxIwLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
-            YXkudjEuUmVzdG9yZU9iamVjdHNSZXF1ZXN0GjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXN0b3JlT2JqZWN0c1Jlc3Bv\
-            bnNlIh6C0+STAhgiEy92MS9vYmplY3RzOnJlc3RvcmU6ASoSjQEKDFB1cmdlT2JqZWN0cxIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
-            YXkudjEuUHVyZ2VPYmplY3RzUmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHVyZ2VPYmplY3RzUmVzcG9uc2Ui\
-            HILT5JMCFiIRL3YxL29iamVjdHM6cHVyZ2U6ASoSuQEKE1VuZG9PYmplY3RPcGVyYXRpb24SNS5hcmNoZWJhc2UuZGF0YV9nYXRl\
-            d2F5LnYxLlVuZG9PYmplY3RPcGVyYXRpb25SZXF1ZXN0GjYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5VbmRvT2JqZWN0T3Bl\
-            cmF0aW9uUmVzcG9uc2UiM4LT5JMCLSIoL3YxL29iamVjdE9wZXJhdGlvbnMve29wZXJhdGlvbl9pZH06dW5kbzoBKhKxAQoSR2V0\
-            T2JqZWN0T3BlcmF0aW9uEjQuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RPcGVyYXRpb25SZXF1ZXN0GjUuYXJj\
-            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RPcGVyYXRpb25SZXNwb25zZSIukAIBgtPkkwIlEiMvdjEvb2JqZWN0T3Bl\
-            cmF0aW9ucy97b3BlcmF0aW9uX2lkfRKoAQoUTGlzdE9iamVjdE9wZXJhdGlvbnMSNi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
-            Lkxpc3RPYmplY3RPcGVyYXRpb25zUmVxdWVzdBo3LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdE9wZXJhdGlv\
-            bnNSZXNwb25zZSIfkAIBgtPkkwIWEhQvdjEvb2JqZWN0T3BlcmF0aW9ucxLBAQoVQ2FuY2VsT2JqZWN0T3BlcmF0aW9uEjcuYXJj\
-            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxPYmplY3RPcGVyYXRpb25SZXF1ZXN0GjguYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
-            eS52MS5DYW5jZWxPYmplY3RPcGVyYXRpb25SZXNwb25zZSI1gtPkkwIvIiovdjEvb2JqZWN0T3BlcmF0aW9ucy97b3BlcmF0aW9u\
-            X2lkfTpjYW5jZWw6ASoSiQEKDFNldFJldGVudGlvbhIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU2V0UmV0ZW50aW9uUmVx\
-            dWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU2V0UmV0ZW50aW9uUmVzcG9uc2UiGILT5JMCEhoNL3YxL3JldGVudGlv\
-            bjoBKhKJAQoMR2V0UmV0ZW50aW9uEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRSZXRlbnRpb25SZXF1ZXN0Gi8uYXJj\
-            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRSZXRlbnRpb25SZXNwb25zZSIYkAIBgtPkkwIPEg0vdjEvcmV0ZW50aW9uEpABCg5M\
-            aXN0QmFkT2JqZWN0cxIwLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdEJhZE9iamVjdHNSZXF1ZXN0GjEuYXJjaGViYXNl\
-            LmRhdGFfZ2F0ZXdheS52MS5MaXN0QmFkT2JqZWN0c1Jlc3BvbnNlIhmQAgGC0+STAhASDi92MS9iYWRPYmplY3RzEoQBCglHZXRP\
-            YmplY3QSKy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdFJlcXVlc3QaKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
-            LnYxLk9iamVjdERldGFpbHMiIJACAYLT5JMCFxIVL3YxL29iamVjdHMve2ZpbGVfaWR9Eo0BCg1HZXRTdGF0aXN0aWNzEi8uYXJj\
-            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRTdGF0aXN0aWNzUmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0\
-            U3RhdGlzdGljc1Jlc3BvbnNlIhmQAgGC0+STAhASDi92MS9zdGF0aXN0aWNzEpcBCg9HZXRPYmplY3RGYWNldHMSMS5hcmNoZWJh\
-            c2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdEZhY2V0c1JlcXVlc3QaMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9i\
-            amVjdEZhY2V0c1Jlc3BvbnNlIh2QAgGC0+STAhQSEi92MS9vYmplY3RzOmZhY2V0cxKcAQoRTGlzdFNhdmVkU2VhcmNoZXMSMy5h\
-            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RTYXZlZFNlYXJjaGVzUmVxdWVzdBo0LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
-            djEuTGlzdFNhdmVkU2VhcmNoZXNSZXNwb25zZSIckAIBgtPkkwITEhEvdjEvc2F2ZWRTZWFyY2hlcxKAAQoKU2F2ZVNlYXJjaBIs\
-            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU2F2ZVNlYXJjaFJlcXVlc3QaJi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNh\
-            dmVkU2VhcmNoIhyC0+STAhYiES92MS9zYXZlZFNlYXJjaGVzOgEqEqUBChFEZWxldGVTYXZlZFNlYXJjaBIzLmFyY2hlYmFzZS5k\
-            YXRhX2dhdGV3YXkudjEuRGVsZXRlU2F2ZWRTZWFyY2hSZXF1ZXN0GjQuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVT\
-            YXZlZFNlYXJjaFJlc3BvbnNlIiWC0+STAh8qHS92MS9zYXZlZFNlYXJjaGVzL3tzZWFyY2hfaWR9YgZwcm90bzM=
+            GAMgAygLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYWlseVN0YXRpc3RpY3NSBGRheXMijgEKFkdldE9iamVjdEZhY2V0\
+            c1JlcXVlc3QSFgoGZmlsdGVyGAEgASgJUgZmaWx0ZXISFAoFZmFjZXQYAiABKAlSBWZhY2V0EiUKDnZhbHVlX2NvbnRhaW5zGAMg\
+            ASgJUg12YWx1ZUNvbnRhaW5zEh8KC3ZhbHVlX2xpbWl0GAQgASgFUgp2YWx1ZUxpbWl0IooBChdHZXRPYmplY3RGYWNldHNSZXNw\
+            b25zZRIUCgVjb3VudBgBIAEoA1IFY291bnQSGQoIaXNfZXhhY3QYAiABKAhSB2lzRXhhY3QSPgoGZmFjZXRzGAMgAygLMiYuYXJj\
+            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3RGYWNldFIGZmFjZXRzIq8BCgtPYmplY3RGYWNldBISCgRuYW1lGAEgASgJUgRu\
+            YW1lEkMKBnZhbHVlcxgCIAMoCzIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RmFjZXRWYWx1ZVIGdmFsdWVzEiEK\
+            DHRvdGFsX3ZhbHVlcxgDIAEoA1ILdG90YWxWYWx1ZXMSJAoOaXNfbG93ZXJfYm91bmQYBCABKAhSDGlzTG93ZXJCb3VuZCJCChBP\
+            YmplY3RGYWNldFZhbHVlEhQKBXZhbHVlGAEgASgJUgV2YWx1ZRIYCgdvYmplY3RzGAIgASgDUgdvYmplY3RzIt0BCgtTYXZlZFNl\
+            YXJjaBIbCglzZWFyY2hfaWQYASABKANSCHNlYXJjaElkEhIKBG5hbWUYAiABKAlSBG5hbWUSFgoGZmlsdGVyGAMgASgJUgZmaWx0\
+            ZXISGQoIb3JkZXJfYnkYBCABKAlSB29yZGVyQnkSGAoHY29sdW1ucxgFIAMoCVIHY29sdW1ucxIZCghzYXZlZF9ieRgGIAEoCVIH\
+            c2F2ZWRCeRI1CghzYXZlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSB3NhdmVkQXQiGgoYTGlzdFNhdmVk\
+            U2VhcmNoZXNSZXF1ZXN0ImoKGUxpc3RTYXZlZFNlYXJjaGVzUmVzcG9uc2USTQoOc2F2ZWRfc2VhcmNoZXMYASADKAsyJi5hcmNo\
+            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNhdmVkU2VhcmNoUg1zYXZlZFNlYXJjaGVzInQKEVNhdmVTZWFyY2hSZXF1ZXN0EhIKBG5h\
+            bWUYASABKAlSBG5hbWUSFgoGZmlsdGVyGAIgASgJUgZmaWx0ZXISGQoIb3JkZXJfYnkYAyABKAlSB29yZGVyQnkSGAoHY29sdW1u\
+            cxgEIAMoCVIHY29sdW1ucyI3ChhEZWxldGVTYXZlZFNlYXJjaFJlcXVlc3QSGwoJc2VhcmNoX2lkGAEgASgDUghzZWFyY2hJZCIb\
+            ChlEZWxldGVTYXZlZFNlYXJjaFJlc3BvbnNlIuECCg9EYWlseVN0YXRpc3RpY3MSEgoEZGF0ZRgBIAEoCVIEZGF0ZRIlCg5zdG9y\
+            ZWRfb2JqZWN0cxgCIAEoA1INc3RvcmVkT2JqZWN0cxIhCgxzdG9yZWRfYnl0ZXMYAyABKANSC3N0b3JlZEJ5dGVzEicKD2Fycml2\
+            ZWRfb2JqZWN0cxgEIAEoA1IOYXJyaXZlZE9iamVjdHMSIwoNYXJyaXZlZF9ieXRlcxgFIAEoA1IMYXJyaXZlZEJ5dGVzEicKD2Rl\
+            bGV0ZWRfb2JqZWN0cxgGIAEoA1IOZGVsZXRlZE9iamVjdHMSIwoNZGVsZXRlZF9ieXRlcxgHIAEoA1IMZGVsZXRlZEJ5dGVzEisK\
+            EXJlcXVlc3RlZF9vYmplY3RzGAggASgDUhByZXF1ZXN0ZWRPYmplY3RzEicKD3JlcXVlc3RlZF9ieXRlcxgJIAEoA1IOcmVxdWVz\
+            dGVkQnl0ZXMqsgEKFU9iamVjdE9wZXJhdGlvblN0YXR1cxInCiNPQkpFQ1RfT1BFUkFUSU9OX1NUQVRVU19VTlNQRUNJRklFRBAA\
+            EiMKH09CSkVDVF9PUEVSQVRJT05fU1RBVFVTX1JVTk5JTkcQARIlCiFPQkpFQ1RfT1BFUkFUSU9OX1NUQVRVU19TVUNDRUVERUQQ\
+            AhIkCiBPQkpFQ1RfT1BFUkFUSU9OX1NUQVRVU19DQU5DRUxFRBADKsIBChNPYmplY3RPcGVyYXRpb25LaW5kEiUKIU9CSkVDVF9P\
+            UEVSQVRJT05fS0lORF9VTlNQRUNJRklFRBAAEiAKHE9CSkVDVF9PUEVSQVRJT05fS0lORF9ERUxFVEUQARIhCh1PQkpFQ1RfT1BF\
+            UkFUSU9OX0tJTkRfUkVTVE9SRRACEh8KG09CSkVDVF9PUEVSQVRJT05fS0lORF9QVVJHRRADEh4KGk9CSkVDVF9PUEVSQVRJT05f\
+            S0lORF9VTkRPEAQy7RoKF09iamVjdE1hbmFnZW1lbnRTZXJ2aWNlEo4BCgxEZWxldGVPYmplY3QSLi5hcmNoZWJhc2UuZGF0YV9n\
+            YXRld2F5LnYxLkRlbGV0ZU9iamVjdFJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRlbGV0ZU9iamVjdFJlc3Bv\
+            bnNlIh2C0+STAhcqFS92MS9vYmplY3RzL3tmaWxlX2lkfRKcAQoNUmVzdG9yZU9iamVjdBIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
+            YXkudjEuUmVzdG9yZU9iamVjdFJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlc3RvcmVPYmplY3RSZXNwb25z\
+            ZSIogtPkkwIiIh0vdjEvb2JqZWN0cy97ZmlsZV9pZH06cmVzdG9yZToBKhKUAQoLUHVyZ2VPYmplY3QSLS5hcmNoZWJhc2UuZGF0\
+            YV9nYXRld2F5LnYxLlB1cmdlT2JqZWN0UmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHVyZ2VPYmplY3RSZXNw\
+            b25zZSImgtPkkwIgIhsvdjEvb2JqZWN0cy97ZmlsZV9pZH06cHVyZ2U6ASoSmQEKEFNldFRyYXNoU2V0dGluZ3MSMi5hcmNoZWJh\
+            c2UuZGF0YV9nYXRld2F5LnYxLlNldFRyYXNoU2V0dGluZ3NSZXF1ZXN0GjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TZXRU\
+            cmFzaFNldHRpbmdzUmVzcG9uc2UiHILT5JMCFhoRL3YxL3RyYXNoU2V0dGluZ3M6ASoSmQEKEEdldFRyYXNoU2V0dGluZ3MSMi5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFRyYXNoU2V0dGluZ3NSZXF1ZXN0GjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
+            MS5HZXRUcmFzaFNldHRpbmdzUmVzcG9uc2UiHJACAYLT5JMCExIRL3YxL3RyYXNoU2V0dGluZ3MSkQEKDFVwZGF0ZU9iamVjdBIu\
+            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuVXBkYXRlT2JqZWN0UmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
+            VXBkYXRlT2JqZWN0UmVzcG9uc2UiIILT5JMCGjIVL3YxL29iamVjdHMve2ZpbGVfaWR9OgEqEpEBCg1EZWxldGVPYmplY3RzEi8u\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RzUmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
+            RGVsZXRlT2JqZWN0c1Jlc3BvbnNlIh2C0+STAhciEi92MS9vYmplY3RzOmRlbGV0ZToBKhKVAQoOUmVzdG9yZU9iamVjdHMSMC5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlc3RvcmVPYmplY3RzUmVxdWVzdBoxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
+            UmVzdG9yZU9iamVjdHNSZXNwb25zZSIegtPkkwIYIhMvdjEvb2JqZWN0czpyZXN0b3JlOgEqEo0BCgxQdXJnZU9iamVjdHMSLi5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlB1cmdlT2JqZWN0c1JlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlB1\
+            cmdlT2JqZWN0c1Jlc3BvbnNlIhyC0+STAhYiES92MS9vYmplY3RzOnB1cmdlOgEqErkBChNVbmRvT2JqZWN0T3BlcmF0aW9uEjUu\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5VbmRvT2JqZWN0T3BlcmF0aW9uUmVxdWVzdBo2LmFyY2hlYmFzZS5kYXRhX2dhdGV3\
+            YXkudjEuVW5kb09iamVjdE9wZXJhdGlvblJlc3BvbnNlIjOC0+STAi0iKC92MS9vYmplY3RPcGVyYXRpb25zL3tvcGVyYXRpb25f\
+            aWR9OnVuZG86ASoSsQEKEkdldE9iamVjdE9wZXJhdGlvbhI0LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2JqZWN0T3Bl\
+            cmF0aW9uUmVxdWVzdBo1LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2JqZWN0T3BlcmF0aW9uUmVzcG9uc2UiLpACAYLT\
+            5JMCJRIjL3YxL29iamVjdE9wZXJhdGlvbnMve29wZXJhdGlvbl9pZH0SqAEKFExpc3RPYmplY3RPcGVyYXRpb25zEjYuYXJjaGVi\
+            YXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0T2JqZWN0T3BlcmF0aW9uc1JlcXVlc3QaNy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
+            Lkxpc3RPYmplY3RPcGVyYXRpb25zUmVzcG9uc2UiH5ACAYLT5JMCFhIUL3YxL29iamVjdE9wZXJhdGlvbnMSwQEKFUNhbmNlbE9i\
+            amVjdE9wZXJhdGlvbhI3LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ2FuY2VsT2JqZWN0T3BlcmF0aW9uUmVxdWVzdBo4LmFy\
+            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ2FuY2VsT2JqZWN0T3BlcmF0aW9uUmVzcG9uc2UiNYLT5JMCLyIqL3YxL29iamVjdE9w\
+            ZXJhdGlvbnMve29wZXJhdGlvbl9pZH06Y2FuY2VsOgEqEokBCgxTZXRSZXRlbnRpb24SLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
+            LnYxLlNldFJldGVudGlvblJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFJldGVudGlvblJlc3BvbnNlIhiC\
+            0+STAhIaDS92MS9yZXRlbnRpb246ASoSiQEKDEdldFJldGVudGlvbhIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0UmV0\
+            ZW50aW9uUmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0UmV0ZW50aW9uUmVzcG9uc2UiGJACAYLT5JMCDxIN\
+            L3YxL3JldGVudGlvbhKQAQoOTGlzdEJhZE9iamVjdHMSMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RCYWRPYmplY3Rz\
+            UmVxdWVzdBoxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdEJhZE9iamVjdHNSZXNwb25zZSIZkAIBgtPkkwIQEg4vdjEv\
+            YmFkT2JqZWN0cxKEAQoJR2V0T2JqZWN0EisuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RSZXF1ZXN0GiguYXJj\
+            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3REZXRhaWxzIiCQAgGC0+STAhcSFS92MS9vYmplY3RzL3tmaWxlX2lkfRKNAQoN\
+            R2V0U3RhdGlzdGljcxIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3RhdGlzdGljc1JlcXVlc3QaMC5hcmNoZWJhc2Uu\
+            ZGF0YV9nYXRld2F5LnYxLkdldFN0YXRpc3RpY3NSZXNwb25zZSIZkAIBgtPkkwIQEg4vdjEvc3RhdGlzdGljcxKXAQoPR2V0T2Jq\
+            ZWN0RmFjZXRzEjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RGYWNldHNSZXF1ZXN0GjIuYXJjaGViYXNlLmRh\
+            dGFfZ2F0ZXdheS52MS5HZXRPYmplY3RGYWNldHNSZXNwb25zZSIdkAIBgtPkkwIUEhIvdjEvb2JqZWN0czpmYWNldHMSnAEKEUxp\
+            c3RTYXZlZFNlYXJjaGVzEjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0U2F2ZWRTZWFyY2hlc1JlcXVlc3QaNC5hcmNo\
+            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RTYXZlZFNlYXJjaGVzUmVzcG9uc2UiHJACAYLT5JMCExIRL3YxL3NhdmVkU2VhcmNo\
+            ZXMSgAEKClNhdmVTZWFyY2gSLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNhdmVTZWFyY2hSZXF1ZXN0GiYuYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5TYXZlZFNlYXJjaCIcgtPkkwIWIhEvdjEvc2F2ZWRTZWFyY2hlczoBKhKlAQoRRGVsZXRlU2F2ZWRT\
+            ZWFyY2gSMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRlbGV0ZVNhdmVkU2VhcmNoUmVxdWVzdBo0LmFyY2hlYmFzZS5kYXRh\
+            X2dhdGV3YXkudjEuRGVsZXRlU2F2ZWRTZWFyY2hSZXNwb25zZSIlgtPkkwIfKh0vdjEvc2F2ZWRTZWFyY2hlcy97c2VhcmNoX2lk\
+            fWIGcHJvdG8z
             """)
 }

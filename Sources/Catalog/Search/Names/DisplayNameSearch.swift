@@ -17,14 +17,29 @@ struct DisplayNameSearch: Sendable {
     /// - Parameter scope: the organization; `nil` = all.
     func resolve(_ filter: ResolvedFilter, scope: Int64?, in connection: ReadConnection) throws -> ResolvedFilter {
         guard filter.hasWords else { return filter }
+        let all = try names(scope: scope, in: connection)
+        return filter.findingDisplayNames { Self.find($0, in: all, NameParts.name) }
+    }
+
+    /// Returns the devices and sites whose names contain a text in lower case.
+    func find(
+        _ part: String, scope: Int64?, in connection: ReadConnection
+    ) throws -> (devices: Set<String>, sites: Set<Int64>) {
+        Self.find(part, in: try names(scope: scope, in: connection)) { ObjectFilter.Pattern.part($1).matches($0) }
+    }
+
+    private static func find(
+        _ text: String, in names: [DisplayNames], _ isMatch: (_ name: String, _ text: String) -> Bool
+    ) -> (devices: Set<String>, sites: Set<Int64>) {
+        (
+            Set(names.flatMap { $0.devices.filter { isMatch($0.name, text) }.map(\.id) }),
+            Set(names.flatMap { $0.sites.filter { isMatch($0.name, text) }.map(\.id) })
+        )
+    }
+
+    private func names(scope: Int64?, in connection: ReadConnection) throws -> [DisplayNames] {
         let organizations = try scope.map { [$0] } ?? SearchRecords(connection).organizations()
-        let all = try organizations.map { try names(of: $0, in: connection) }
-        return filter.findingDisplayNames { word in
-            (
-                Set(all.flatMap { $0.devices.lazy.filter { NameParts.name($0.name, has: word) }.map(\.id) }),
-                Set(all.flatMap { $0.sites.lazy.filter { NameParts.name($0.name, has: word) }.map(\.id) })
-            )
-        }
+        return try organizations.map { try names(of: $0, in: connection) }
     }
 
     /// Returns an organization's names in lower case, which are only read if they have changed since the last search.

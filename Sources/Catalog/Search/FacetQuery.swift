@@ -1,0 +1,65 @@
+import GatewayFormats
+import ObjectFilters
+import RPC
+
+/// The facets and values that a GetObjectFacets request wants.
+struct FacetQuery: Sendable {
+    private static let mostValues: Int32 = 1000
+    private static let longestPart = 256
+
+    let filter: String
+    /// The name of the only facet; empty = all.
+    let facet: String
+    /// The text that values contain, in lower case; empty = all values.
+    let part: String
+    let limit: Int
+
+    /// - Throws: INVALID_ARGUMENT that names the field and the rule.
+    init(filter: String, facet: String = "", part: String = "", limit: Int32 = 0) throws(RPCError) {
+        guard (0...Self.mostValues).contains(limit) else {
+            throw .invalidArgument("value_limit must be 0 to \(Self.mostValues)")
+        }
+        guard !facet.isEmpty || part.isEmpty && limit == 0 else {
+            throw .invalidArgument("value_contains and value_limit need facet")
+        }
+        guard part.utf8.count <= Self.longestPart else {
+            throw .invalidArgument("value_contains must be at most \(Self.longestPart) bytes")
+        }
+        self.filter = filter
+        self.facet = facet
+        self.part = part.lowercasedByScalar
+        self.limit = limit == 0 ? ObjectFacets.mostValues : Int(limit)
+        guard facet.isEmpty || kind != nil else {
+            throw .invalidArgument("facet must be device, site, created or raw_tags.KEY")
+        }
+    }
+
+    /// The kind of the only facet, and the key of its tag; `nil` = all facets.
+    var kind: (kind: FacetKind, key: String)? {
+        switch facet {
+        case "device": (.device, "")
+        case "site": (.site, "")
+        case "created": (.day, "")
+        case let name where name.hasPrefix("raw_tags.") && name != "raw_tags.": (.tag, String(name.dropFirst(9)))
+        default: nil
+        }
+    }
+
+    func includes(_ other: ObjectFacets.Facet) -> Bool {
+        guard let kind else { return true }
+        return kind.kind == other.kind && kind.key == other.key
+    }
+}
+
+extension ObjectFacets.Facet {
+    /// The beginning of the term of a filter that requires a value.
+    var name: String {
+        switch kind {
+        case .device: "device"
+        case .site: "site"
+        case .day: "created"
+        case .tag: "raw_tags.\(key)"
+        case .all, .tagKey: ""
+        }
+    }
+}
