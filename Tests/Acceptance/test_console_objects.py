@@ -168,6 +168,38 @@ def test_saved_search_belongs_to_the_organization(console, gateway, admin, drive
     console.until(lambda: name not in saved())
 
 
+def test_facets_tell_how_many_values_there_are_and_find_them(console, gateway, uploader):
+    batch = unique("batch")
+    for number in range(25):
+        completed(uploader, content(10), {"batch": batch, "lap": f"Lap-{number:02}"})
+    search(console, gateway, f"raw_tags.batch={batch}")
+    lap = "//section[@aria-label='lap']"
+    console.find(f"{lap}//button[normalize-space()='Show 20 of 25']").click()
+    console.find(f"{lap}//p[normalize-space()='20 of 25']")
+    shown = lambda: [each.text for each in console.driver.find_elements(By.XPATH, f"{lap}//span[@class='value']")]
+    assert len(shown()) == 20
+    console.find(f"{lap}//input").send_keys("lap-24")
+    console.until(lambda: shown() == ["Lap-24"])
+    console.find(f"{lap}//p[normalize-space()='1 of 1']")
+    console.find(f"{lap}//a").click()
+    console.until(lambda: "1 object found" in console.text)
+
+
+def test_rows_do_not_wait_for_facets(console, gateway, drives):
+    console.open(f"http://{gateway.listeners['web']}/console/#/overview")
+    console.heading("Overview")
+    console.driver.execute_script(
+        """
+        const there = window.fetch
+        window.fetch = (url, options) => url.endsWith('/GetObjectFacets') ? new Promise(() => {}) : there(url, options)
+        """
+    )
+    console.driver.execute_script(f"location.hash = '#/objects?filter=raw_tags.run={drives}'")
+    console.until(lambda: len(names(console)) == 4)
+    assert "Counting…" in console.text
+    console.driver.refresh()
+
+
 def test_columns_sort_the_list(console, gateway, drives):
     search(console, gateway, f"raw_tags.run={drives}")
     console.until(lambda: names(console) == [f"drive {number}.csv" for number in (3, 2, 1, 0)])
