@@ -140,6 +140,7 @@ async function showPage() {
   const page = pages.find((each) => each.name === name && api.hasRole(each.role)) ?? pages[0]
   showNavigation(sections, page.name)
   const body = h('div', { class: 'page' })
+  showSkeleton(body, page)
   content.replaceChildren(body)
   try {
     const id = decodeURIComponent(part)
@@ -153,6 +154,13 @@ async function showPage() {
   return true
 }
 
+/** Shows the title and grey places until the page has what it shows. */
+function showSkeleton(body, { title }) {
+  body.replaceChildren(h('div', { class: 'skeleton', 'aria-busy': 'true' },
+    h('p', { class: 'skeleton-title', 'aria-hidden': 'true' }, title), h('p', { class: 'unseen' }, 'The page is being loaded.'),
+    h('div'), h('div'), h('div')))
+}
+
 async function startSession() {
   bar.hidden = false
   showAccount().catch(() => {})
@@ -162,7 +170,7 @@ async function startSession() {
 api.onSignedOut(showSignIn)
 api.onRecovered(() => (api.session ? showPage() : location.reload()))
 watchUploads()
-listenForShortcuts(pages.filter((page) => page.shortcut))
+listenForShortcuts(pages)
 addEventListener('hashchange', async () => {
   const position = changeHistoryEntry()
   closeDialogs()

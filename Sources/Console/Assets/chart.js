@@ -3,13 +3,17 @@ import { table } from './table.js'
 
 const [width, height] = [600, 160]
 
-/** The next round number above a maximum: 1, 2 or 5 times a power of ten, or of 1024 for bytes. */
+/** Multiples of a power at which an axis ends; the half of each has few digits, too. */
+const steps = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10]
+
+/** The next round number above a maximum, whose half is a whole number if it counts. */
 function axisMaximum(maximum, isBytes) {
-  if (maximum <= 1) return isBytes ? 1024 : 2
+  if (maximum <= 10 && !isBytes) return Math.max(2, 2 * Math.ceil(maximum / 2))
+  if (maximum <= 1) return 1024
   const base = isBytes ? 1024 ** Math.floor(Math.log(maximum) / Math.log(1024)) : 1
   const scaled = maximum / base
   const power = 10 ** Math.floor(Math.log10(scaled))
-  return base * power * [1, 2, 5, 10].find((step) => step * power >= scaled)
+  return Math.round(base * power * steps.find((step) => step * power >= scaled))
 }
 
 /**
@@ -29,6 +33,9 @@ export function barChart(title, points, format, isBytes = false) {
       svg('rect', { x: (index + 0.1) * step, y: height - 1 - visibleHeight, width: step * 0.8, height: visibleHeight }),
       hitArea(index * step, step, show))
   })
+  if (points.every(({ value }) => value === 0)) {
+    return h('figure', { class: 'chart' }, h('figcaption', {}, title), h('p', { class: 'empty' }, 'Nothing in this period.'))
+  }
   const lines = [0, 0.5, 1].map((part) => {
     const y = Math.min(height - 0.5, Math.max(0.5, height * (1 - part)))
     return svg('line', { x1: 0, x2: width, y1: y, y2: y })

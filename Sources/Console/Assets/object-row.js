@@ -35,10 +35,13 @@ export class ObjectRow {
     for (const { show } of this.cells) show(row)
     if (!row) {
       this.name.removeAttribute('href')
+      // The focus can be on it while it is loaded.
+      this.name.tabIndex = -1
       this.showName('Loading…')
       return
     }
     showFileKind(this.icon, row)
+    this.name.tabIndex = 0
     this.name.href = `#/objects/${row.fileId}`
     this.name.title = row.name
     this.showName(row.name)

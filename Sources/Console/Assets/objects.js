@@ -5,6 +5,7 @@ import { bulkBar } from './object-actions.js'
 import { chooseColumns, column, columnWidths, isDefault, parseColumns } from './object-columns.js'
 import { facetPanel, filterChips, keepColumns, loadSiteNames, objectsAddress } from './object-facets.js'
 import { emptyResult, markedFilter } from './filter-outcome.js'
+import { firstSteps } from './first-steps.js'
 import { filterSuggestions } from './filter-suggestions.js'
 import { columnClass, ObjectRow } from './object-row.js'
 import { fileNameTag, ObjectSource } from './object-source.js'
@@ -200,20 +201,6 @@ function showOutcome(message, source, filter, order) {
   } else {
     message.replaceChildren()
   }
-}
-
-/** The steps that lead to the first object. */
-function firstSteps() {
-  const steps = [
-    ['keys', 'Create a site', 'a place with devices', 'operator'],
-    ['suites', 'Create a suite', 'a group of devices of a site', 'operator'],
-    ['devices', 'Register a device', 'and let it scan the QR code with its configuration', 'operator'],
-    ['uploads', 'Upload a file', 'from this browser, or follow the first upload of a device', 'viewer'],
-  ]
-  return h('div', { class: 'card first-steps' }, h('h2', {}, 'No objects'),
-    h('p', {}, 'An object is listed here when its upload is complete. The first steps:'),
-    h('ol', {}, steps.filter(([, , , role]) => hasRole(role)).map(([page, title, text]) =>
-      h('li', {}, h('a', { href: `#/${page}` }, title), `: ${text}.`))))
 }
 
 async function refreshFacets(source, facets, message) {

@@ -6,6 +6,7 @@ import { h, pageHeader, propertyList } from './dom.js'
 import { formField } from './dialog.js'
 import { formatBytes, formatCount, timeElement } from './format.js'
 import { barChart } from './chart.js'
+import { firstSteps } from './first-steps.js'
 import { loadSiteNames, objectsAddress, siteName } from './object-facets.js'
 import { termFor } from './filter-terms.js'
 import { table } from './table.js'
@@ -23,6 +24,11 @@ export async function renderOverview(body, { query }) {
   const sum = (member) => dailyStatistics.reduce((total, day) => total + Number(day[member] ?? 0), 0)
   const chart = (title, member, format, isBytes) => barChart(
     title, dailyStatistics.map((day) => ({ label: day.date, value: Number(day[member] ?? 0) })), format, isBytes)
+  if (isUnused(statistics)) {
+    body.replaceChildren(...[pageHeader('Overview'), attention(state), firstSteps(), state.system && systemProperties(state.system)]
+      .filter(Boolean))
+    return
+  }
   body.replaceChildren(...[
     pageHeader('Overview', h('div', {
       onchange: (event) => { location.hash = `#/overview?days=${event.target.value}` },
@@ -44,12 +50,22 @@ export async function renderOverview(body, { query }) {
       chart('Bytes requested for download', 'requestedBytes', formatBytes, true)),
     h('p', { class: 'hint' }, 'Days begin at midnight UTC.'),
     h('div', { class: 'charts' }, shares('Objects by site', 'site', state), shares('Objects by device', 'device', state)),
-    state.system && propertyList([
-      ['Version', state.system.version], ['Running since', timeElement(state.system.startedAt)],
-      ['Certificate ends', timeElement(state.system.certificateEndsAt) ?? 'no listener uses TLS'],
-      ...engineProperties(state.system.objectEngine),
-    ]),
+    state.system && systemProperties(state.system),
   ].filter(Boolean))
+}
+
+/** Whether nothing was ever stored, as far as the statistics tell. */
+function isUnused({ storedObjects = 0, days = [] }) {
+  return Number(storedObjects) === 0 && days.every(({ arrivedObjects = 0, deletedObjects = 0, requestedObjects = 0 }) =>
+    [arrivedObjects, deletedObjects, requestedObjects].every((count) => Number(count) === 0))
+}
+
+function systemProperties(system) {
+  return propertyList([
+    ['Version', system.version], ['Running since', timeElement(system.startedAt)],
+    ['Certificate ends', timeElement(system.certificateEndsAt) ?? 'no listener uses TLS'],
+    ...engineProperties(system.objectEngine),
+  ])
 }
 
 /** The state of the bucket with the bytes of the objects, if they are in one. */

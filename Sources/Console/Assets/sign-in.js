@@ -2,16 +2,28 @@ import { listProviders, signIn, startProviderSignIn } from './api.js'
 import { alertMessage, button, h } from './dom.js'
 import { formField } from './dialog.js'
 
+const lastSignInKey = 'console-last-sign-in'
+
+/** The organization and the user of the last sign-in in this browser, `{organization, userName}`. */
+function lastSignIn() {
+  try {
+    return JSON.parse(localStorage.getItem(lastSignInKey)) ?? {}
+  } catch {
+    return {}
+  }
+}
+
 /** Shows the sign-in page. `reason` says why the last session ended; it is empty without an earlier session. */
 export function renderSignIn(container, reason, signedInHandler) {
   document.title = 'Sign in · data-gateway'
+  const last = lastSignIn()
   const errorArea = h('div', {}, reason && alertMessage(reason))
   const submitButton = h('button', { type: 'submit', class: 'primary wide' }, 'Sign in')
   const form = h('form', { class: 'sign-in', method: 'post' },
     h('h1', {}, 'data-gateway'),
-    formField({ name: 'organization', label: 'Organization', value: 'system', required: true, autocapitalize: 'none',
+    formField({ name: 'organization', label: 'Organization', value: last.organization ?? 'system', required: true, autocapitalize: 'none',
       autocomplete: 'organization', spellcheck: 'false' }),
-    formField({ name: 'userName', label: 'User name', required: true, autocapitalize: 'none', autocomplete: 'username',
+    formField({ name: 'userName', label: 'User name', value: last.userName ?? '', required: true, autocapitalize: 'none', autocomplete: 'username',
       spellcheck: 'false' }),
     formField({ name: 'password', label: 'Password', type: 'password', required: true,
       autocomplete: 'current-password' }),
@@ -21,11 +33,15 @@ export function renderSignIn(container, reason, signedInHandler) {
     submitButton.disabled = true
     errorArea.replaceChildren()
     const { organization, userName, password } = Object.fromEntries(new FormData(form))
+    const remember = () => localStorage.setItem(lastSignInKey,
+      JSON.stringify({ organization: organization.trim(), userName: userName.trim() }))
     try {
       await signIn({ organization: organization.trim(), userName: userName.trim(), password })
+      remember()
       signedInHandler()
     } catch (error) {
       if (error.detail?.code === 'AUTH_SECOND_FACTOR_REQUIRED') {
+        remember()
         return renderSecondStep(container, error.detail.challenge, signedInHandler)
       }
       errorArea.replaceChildren(alertMessage(error.message))
@@ -37,7 +53,7 @@ export function renderSignIn(container, reason, signedInHandler) {
   const providerArea = h('div', { class: 'providers' })
   form.append(providerArea)
   container.replaceChildren(form)
-  form.elements.userName.focus()
+  form.elements[last.userName ? 'password' : 'userName'].focus()
   showProviders(providerArea, errorArea)
 }
 

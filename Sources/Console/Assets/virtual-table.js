@@ -23,6 +23,7 @@ export class VirtualTable {
     this.table = h('table', { role: 'table', 'aria-label': label, class: 'virtual-table' },
       h('thead', { role: 'rowgroup' }, h('tr', { role: 'row', 'aria-rowindex': 1 }, headers)), this.body)
     this.element = h('div', { class: 'virtual' }, this.table)
+    this.element.virtualTable = this
     addEventListener('scroll', () => this.schedule(), { passive: true, signal })
     addEventListener('resize', () => {
       this.rowHeight = 0
@@ -87,6 +88,7 @@ export class VirtualTable {
       if (!row) {
         row = this.spare.pop() ?? this.createRow()
         row.isNew = true
+        row.element.isSpare = false
         row.element.style.top = `${index * this.rowHeight}px`
         this.rendered.set(index, row)
       }
@@ -96,6 +98,8 @@ export class VirtualTable {
         row.element.ariaRowIndex = index + 2
         row.show(rows[index], index)
       }
+      // Rows that stay are not moved, because a row that is moved loses the focus.
+      while (next?.isSpare) next = next.nextElementSibling
       // The order of the elements is that of the rows, for screen readers and the Tab key.
       if (row.element !== next) this.body.insertBefore(row.element, next)
       next = row.element.nextElementSibling
@@ -116,6 +120,7 @@ export class VirtualTable {
       // The focus does not move to the row that its element shows next.
       if (row.element === focused) document.activeElement.blur()
       this.rendered.delete(index)
+      row.element.isSpare = true
       this.spare.push(row)
     }
   }
@@ -135,11 +140,18 @@ export class VirtualTable {
     return document.activeElement?.closest('.virtual-table tbody tr')?.index ?? -1
   }
 
+  /** Moves the focus by some rows; without a focus, to the first row below the head. */
+  moveRow(step) {
+    const current = this.focusedIndex
+    const top = this.element.getBoundingClientRect().top
+    this.focusRow(current < 0 ? Math.ceil(Math.max(0, -top / this.rowHeight)) : current + step)
+  }
+
   moveFocus(event) {
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 }
     const step = steps[event.key]
     if (!step || event.altKey || event.ctrlKey || event.metaKey) return
     event.preventDefault()
-    this.focusRow(this.focusedIndex + step)
+    this.moveRow(step)
   }
 }

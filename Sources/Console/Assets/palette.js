@@ -1,0 +1,106 @@
+import { call, callAll, hasRole, selectedOrganization } from './api.js'
+import { h } from './dom.js'
+import { fileIcon } from './file-type.js'
+
+const [mostEntries, mostObjects, typingTime] = [12, 6, 150]
+/** The devices of an organization, which are loaded once. */
+let devices = { organization: null, list: [] }
+
+/** What the buttons and links beside headings and above selected rows do: `[{kind, label, run}]`. */
+function pageActions() {
+  const controls = [...document.querySelectorAll('main .bulk button, main .page-header .actions button, main .page-header a.button')]
+  return controls.filter((each) => each.checkVisibility() && !each.disabled)
+    .map((each) => ({ kind: 'Action', label: each.textContent, run: () => each.click() }))
+}
+
+async function loadDevices() {
+  if (!hasRole('operator') || devices.organization === selectedOrganization()) return
+  devices = { organization: selectedOrganization(), list: [] }
+  devices.list = await callAll('devices', 'ListDevices', 'devices', { pageSize: 1000 }, { isBackground: true })
+}
+
+function deviceEntries() {
+  return devices.list.map(({ deviceId, displayName }) => ({
+    kind: 'Device', label: displayName || deviceId, detail: displayName ? deviceId : '',
+    run: () => { location.hash = `#/devices/${deviceId}` } }))
+}
+
+async function objectEntries(text) {
+  const filter = `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
+  const { objects = [] } = await call('objects', 'ListObjects', { pageSize: mostObjects, filter }, { isBackground: true })
+  return objects.map((object) => ({ kind: 'Object', label: object.name, icon: fileIcon(object),
+    run: () => { location.hash = `#/objects/${object.fileId}` } }))
+}
+
+function matches({ label, detail = '' }, words) {
+  const text = `${label} ${detail}`.toLowerCase()
+  return words.every((word) => text.includes(word))
+}
+
+/** Opens a field that finds pages, devices, objects and the actions of the page; `more`: further actions. */
+export function openPalette(pages, more) {
+  const fixed = [...pageActions(), ...pages.filter(({ role }) => hasRole(role)).map(({ name, title }) => (
+    { kind: 'Page', label: title, run: () => { location.hash = `#/${name}` } })), ...more]
+  const list = h('ul', { id: 'palette-list', role: 'listbox', 'aria-label': 'Found' })
+  const field = h('input', { type: 'text', role: 'combobox', 'aria-expanded': 'true', 'aria-controls': 'palette-list',
+    'aria-label': 'Go to a page, a device or an object, or do an action', placeholder: 'Page, device, object or action',
+    autocomplete: 'off', spellcheck: 'false' })
+  const dialog = h('dialog', { class: 'palette', 'aria-label': 'Go to' }, field, list)
+  let shown = []
+  let active = 0
+  let found = { text: '', objects: [] }
+  let timer
+  const run = (index) => {
+    const entry = shown[index]
+    if (!entry) return
+    dialog.close()
+    entry.run()
+  }
+  const activate = (index) => {
+    active = index
+    for (const [number, option] of [...list.children].entries()) option.setAttribute('aria-selected', number === active)
+    const option = list.children[active]
+    if (option) {
+      field.setAttribute('aria-activedescendant', option.id)
+      option.scrollIntoView({ block: 'nearest' })
+    } else {
+      field.removeAttribute('aria-activedescendant')
+    }
+  }
+  const draw = () => {
+    const text = field.value.trim().toLowerCase()
+    const words = text.split(/\s+/)
+    const local = [...fixed, ...(text ? deviceEntries() : [])].filter((entry) => matches(entry, words))
+    shown = [...local.slice(0, mostEntries), ...(found.text === text ? found.objects : [])]
+    list.replaceChildren(...shown.map(({ kind, label, detail, icon }, index) => h('li', {
+      id: `palette-${index}`, role: 'option', 'aria-selected': 'false', onclick: () => run(index),
+    }, icon, h('span', { class: 'label' }, label), detail && h('small', { class: 'id' }, detail), h('small', { class: 'kind' }, kind))))
+    activate(0)
+  }
+  const search = async () => {
+    const text = field.value.trim().toLowerCase()
+    if (!text) return
+    const objects = await objectEntries(text).catch(() => [])
+    if (!dialog.open || field.value.trim().toLowerCase() !== text) return
+    found = { text, objects }
+    draw()
+  }
+  field.addEventListener('input', () => {
+    draw()
+    clearTimeout(timer)
+    timer = setTimeout(search, typingTime)
+  })
+  field.addEventListener('keydown', (event) => {
+    if (event.key === 'ArrowDown') activate(Math.min(active + 1, shown.length - 1))
+    else if (event.key === 'ArrowUp') activate(Math.max(active - 1, 0))
+    else if (event.key === 'Enter') run(active)
+    else return
+    event.preventDefault()
+  })
+  dialog.addEventListener('close', () => dialog.remove())
+  dialog.addEventListener('click', (event) => { if (event.target === dialog) dialog.close() })
+  document.body.append(dialog)
+  dialog.showModal()
+  draw()
+  loadDevices().then(draw).catch(() => {})
+}
