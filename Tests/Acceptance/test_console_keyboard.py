@@ -70,6 +70,13 @@ def test_palette_finds_pages_devices_objects_and_actions(console, gateway, admin
     console.heading(name)
     press_control(console, "k")
     found(console, f"{run}_1_dri", f"{run}_1_drive.mcap")
+    # The end of a name is never cut.
+    right = (
+        "return ['.palette .label span:last-child', '.palette .label'].map((each) => "
+        "document.querySelector(each).getBoundingClientRect().right)"
+    )
+    end, label = console.driver.execute_script(right)
+    assert end <= label + 1
     press(console, Keys.ENTER)
     console.heading(f"{run}_1_drive.mcap")
     press_control(console, "k")

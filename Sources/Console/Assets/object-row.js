@@ -49,13 +49,18 @@ export class ObjectRow {
 
   /** A name that is too long loses its middle. */
   showName(name) {
-    const characters = [...name]
-    const cut = characters.length > tailLength + 4 ? characters.length - tailLength : characters.length
-    this.head.textContent = characters.slice(0, cut).join('')
-    const tail = characters.slice(cut).join('')
+    const [head, tail] = nameParts(name)
+    this.head.textContent = head
     this.tail.textContent = tail
     this.head.style.maxWidth = tail ? `calc(100% - ${textWidth(tail, this.context.layout.nameFont)}px)` : '100%'
   }
+}
+
+/** A name in two parts: the beginning, which may become shorter, and the end, which is empty for a short name. */
+export function nameParts(name) {
+  const characters = [...name]
+  const cut = characters.length > tailLength + 4 ? characters.length - tailLength : characters.length
+  return [characters.slice(0, cut).join(''), characters.slice(cut).join('')]
 }
 
 export function columnClass({ name, isNumber }) {

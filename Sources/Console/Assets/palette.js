@@ -1,6 +1,7 @@
 import { call, callAll, hasRole, selectedOrganization } from './api.js'
 import { h } from './dom.js'
 import { fileIcon } from './file-type.js'
+import { nameParts } from './object-row.js'
 
 const [mostEntries, mostObjects, typingTime] = [12, 6, 150]
 /** The devices of an organization, which are loaded once. */
@@ -74,7 +75,7 @@ export function openPalette(pages, more) {
     shown = [...local.slice(0, mostEntries), ...(found.text === text ? found.objects : [])]
     list.replaceChildren(...shown.map(({ kind, label, detail, icon }, index) => h('li', {
       id: `palette-${index}`, role: 'option', 'aria-selected': 'false', onclick: () => run(index),
-    }, icon, h('span', { class: 'label' }, label), detail && h('small', { class: 'id' }, detail), h('small', { class: 'kind' }, kind))))
+    }, icon, h('span', { class: 'label', title: label }, nameParts(label).map((part) => h('span', {}, part))), detail && h('small', { class: 'id' }, detail), h('small', { class: 'kind' }, kind))))
     activate(0)
   }
   const search = async () => {

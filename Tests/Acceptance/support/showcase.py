@@ -162,7 +162,7 @@ class Showcase:
             "overview": ("overview", "Overview"),
             "devices": ("devices", "Devices"),
             "device": (f"devices/{first.device_id}", "Tractor 1"),
-            "device-new": (f"devices/{alone.device_id}", alone.device_id),
+            "device-new": (f"devices/{alone.device_id}", "Spare mast"),
             "device-disabled": (f"devices/{mast.device_id}", mast.device_id),
             "suites": ("suites", "Suites"),
             "uploads": ("uploads", "Uploads"),
