@@ -75,7 +75,7 @@ import Testing
     @Test func malformedRequestIsRefused() async throws {
         let scene = try CatalogScene()
         for (facet, part, limit) in [
-            ("", "a", 0), ("", "", 5), ("color", "", 0), ("raw_tags.", "", 0), ("device", "", 1001), ("device", "", -1),
+            ("color", "", 0), ("raw_tags.", "", 0), ("device", "", 1001), ("device", "", -1),
             ("device", String(repeating: "x", count: 257), 0),
         ] as [(String, String, Int32)] {
             let error = await refusal { _ = try await facets(scene, facet: facet, contains: part, limit: limit) }

@@ -19,16 +19,14 @@ struct FacetQuery: Sendable {
         guard (0...Self.mostValues).contains(limit) else {
             throw .invalidArgument("value_limit must be 0 to \(Self.mostValues)")
         }
-        guard !facet.isEmpty || part.isEmpty && limit == 0 else {
-            throw .invalidArgument("value_contains and value_limit need facet")
-        }
         guard part.utf8.count <= Self.longestPart else {
             throw .invalidArgument("value_contains must be at most \(Self.longestPart) bytes")
         }
         self.filter = filter
         self.facet = facet
-        self.part = part.lowercasedByScalar
-        self.limit = limit == 0 ? ObjectFacets.mostValues : Int(limit)
+        // The answer with all facets is bounded by the number of their values.
+        self.part = facet.isEmpty ? "" : part.lowercasedByScalar
+        self.limit = facet.isEmpty || limit == 0 ? ObjectFacets.mostValues : Int(limit)
         guard facet.isEmpty || kind != nil else {
             throw .invalidArgument("facet must be device, site, created or raw_tags.KEY")
         }

@@ -104,6 +104,10 @@ package struct DeviceManagementService: DeviceManagementServiceHandler {
             throw RPCError.invalidArgument(
                 "device_ids must have at most \(DeviceRules.mostNames) entries, not \(request.deviceIDs.count)")
         }
+        guard Set(request.deviceIDs).count == request.deviceIDs.count else {
+            throw RPCError.invalidArgument("device_ids must not contain a device twice")
+        }
+        for id in request.deviceIDs { try DeviceRules.id(id) }
         return GetDeviceNamesResponse(
             displayNames: try await registry.displayNames(of: request.deviceIDs, for: try Caller(context)))
     }

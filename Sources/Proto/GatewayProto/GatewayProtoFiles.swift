@@ -808,8 +808,8 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.GetStatisticsResponse.days	Today, by UTC, and the days before it, oldest first, including days without changes.
         archebase.data_gateway.v1.GetObjectFacetsRequest.filter	A filter as in ListObjects; empty = all objects.
         archebase.data_gateway.v1.GetObjectFacetsRequest.facet	Returns this facet only, by its name; empty = all.
-        archebase.data_gateway.v1.GetObjectFacetsRequest.value_contains	Returns only values that contain this text, in upper or lower case, of the 10000 most frequent ones (2000 devices). Devices and sites are found by their names, too. Needs `facet`.
-        archebase.data_gateway.v1.GetObjectFacetsRequest.value_limit	The number of values; 0 means 20, at most 1000. Needs `facet`.
+        archebase.data_gateway.v1.GetObjectFacetsRequest.value_contains	Returns only values that contain this text, in upper or lower case, of the 10000 most frequent ones (2000 devices). Devices and sites are found by their names, too. Ignored without `facet`.
+        archebase.data_gateway.v1.GetObjectFacetsRequest.value_limit	The number of values; 0 means 20, at most 1000. Ignored without `facet`.
         archebase.data_gateway.v1.GetObjectFacetsResponse.count	The number of objects that match; with a filter at most 10000.
         archebase.data_gateway.v1.GetObjectFacetsResponse.is_exact	False = more than `count` may match, and the facets are those of the counted objects.
         archebase.data_gateway.v1.GetObjectFacetsResponse.facets	Device, site and day, then the 20 most frequent tags.

@@ -2078,9 +2078,9 @@ public struct GetObjectFacetsRequest: Message {
     /// Returns this facet only, by its name; empty = all.
     public var facet: String = ""
     /// Returns only values that contain this text, in upper or lower case, of the 10000 most frequent ones (2000 devices). Devices and
-    /// sites are found by their names, too. Needs `facet`.
+    /// sites are found by their names, too. Ignored without `facet`.
     public var valueContains: String = ""
-    /// The number of values; 0 means 20, at most 1000. Needs `facet`.
+    /// The number of values; 0 means 20, at most 1000. Ignored without `facet`.
     public var valueLimit: Int32 = 0
     public var unknownFields = UnknownFields()
 

@@ -40,6 +40,9 @@ extension OpenAPIDocument {
         "archebase.data_gateway.v1.DeleteObjectsRequest.filter": .minimumLength(1),
         "archebase.data_gateway.v1.RestoreObjectsRequest.filter": .minimumLength(1),
         "archebase.data_gateway.v1.PurgeObjectsRequest.filter": .minimumLength(1),
+        "archebase.data_gateway.v1.GetObjectFacetsRequest.facet":
+            .pattern("^(device|site|created|raw_tags\\..+)?$", example: "device", mayBeEmpty: true),
+        "archebase.data_gateway.v1.GetObjectFacetsRequest.value_limit": .range(0...1000),
         "archebase.data_gateway.v1.GetStatisticsRequest.days": .range(0...400),
         "archebase.data_gateway.v1.SaveSearchRequest.name": .minimumLength(1),
         "archebase.data_gateway.v1.RetentionRule.filter": .minimumLength(1),
