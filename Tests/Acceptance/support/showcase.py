@@ -163,7 +163,7 @@ class Showcase:
             "devices": ("devices", "Devices"),
             "device": (f"devices/{first.device_id}", "Tractor 1"),
             "device-new": (f"devices/{alone.device_id}", "Spare mast"),
-            "device-disabled": (f"devices/{mast.device_id}", mast.device_id),
+            "device-disabled": (f"devices/{mast.device_id}", "Mast"),
             "suites": ("suites", "Suites"),
             "uploads": ("uploads", "Uploads"),
             "objects": ("objects", "Objects"),
