@@ -36,6 +36,7 @@ CHOSEN = {
     "objects.name": 200,  # FileName.longest
     "objects.relative_path": 1024,  # RelativePath.longest
     "organizations.name": 64,  # FieldRules.accountName
+    "saved_searches.name": 128,  # FieldRules.title
     "share_codes.code": 8,  # ShareCodeRegistry
     "sites.name": 128,  # FieldRules.title
     "store_buckets.name": 63,  # ObjectName.isBucket
