@@ -36,9 +36,11 @@ package enum DatabaseEngine: String, Sendable {
     /// Opens the database of a test.
     ///
     /// - Parameter path: the place of the file; on a server, the same path is the same database.
-    package static func open(_ path: String, _ migrations: [Migration]) throws -> Database {
-        guard current == .postgres else { return try Database(path: path, migrations: migrations) }
-        return try TestServer.open(path, migrations)
+    package static func open(
+        _ path: String, _ migrations: [Migration], _ options: Database.Options = Database.Options()
+    ) throws -> Database {
+        guard current == .postgres else { return try Database(path: path, migrations: migrations, options: options) }
+        return try TestServer.open(path, migrations, options)
     }
 }
 

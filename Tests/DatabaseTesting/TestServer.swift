@@ -25,13 +25,13 @@ enum TestServer {
     private static let state = Lock(State())
     private static let template = "gateway_template"
 
-    static func open(_ path: String, _ migrations: [Migration]) throws -> Database {
+    static func open(_ path: String, _ migrations: [Migration], _ options: Database.Options) throws -> Database {
         let name = try state.withLock { try prepare(path, &$0) }
         let complete = try complete(migrations)
         // It gets tables that other tests do not expect.
         if complete.contains(where: { $0.postgres != nil }) { state.withLock { $0.names[path] = nil } }
         return try Database(
-            server: server(name), baseline: "", migrations: complete)
+            server: server(name), baseline: "", migrations: complete, options: options)
     }
 
     /// Returns the name of the database for a path, and takes back those of paths that do not exist any more.

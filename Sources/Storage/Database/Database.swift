@@ -43,6 +43,8 @@ package final class Database: Sendable {
         package var samplesServer = false
         /// Called once, on a thread of its own, when another program has taken the right to a database on a server.
         package var onLeaseLoss: @Sendable () -> Void = {}
+        /// Called before each read, and before each write that blocks its caller, on the caller's thread; tests stop callers there.
+        package var onCall: (@Sendable () -> Void)?
         /// Called once, on the writer's thread, after a commit or a checkpoint failed so that no more writes are accepted.
         package var onWriterEnded: @Sendable (DatabaseError) -> Void = { _ in }
 
@@ -65,6 +67,7 @@ package final class Database: Sendable {
     private let trips: RoundTrips?
     private let activity: ServerActivity?
     private let statistics: ServerStatistics?
+    private let onCall: (@Sendable () -> Void)?
     /// Advice for the operator: settings of the server with which an acknowledged write may be lost.
     package let warnings: [String]
     /// `nil` for a file.
@@ -98,6 +101,7 @@ package final class Database: Sendable {
         server = nil
         self.migrations = migrations
         isShared = options.isShared
+        onCall = options.onCall
         readers = ReaderPool(path: path, capacity: options.parkedReaders)
         let file = DatabaseFile(
             log: WriteAheadLog(of: path), reserve: reserve,
@@ -141,6 +145,7 @@ package final class Database: Sendable {
         self.server = server
         self.migrations = migrations
         isShared = true
+        onCall = options.onCall
         file = nil
         readers = ReaderPool(
             capacity: server.readers,
@@ -208,6 +213,7 @@ package final class Database: Sendable {
     ) throws -> T {
         precondition(
             !ThreadMark.writer.isSet(to: identity), "A database's own writer cannot wait for another write of it.")
+        onCall?()
         let reply = Lock<Result<T, any Error>?>(nil)
         let answered = DispatchSemaphore(value: 0)
         submit(isolation: isolation, for: owner, mayUseReserve: mayUseReserve, body) { result in
@@ -263,6 +269,7 @@ package final class Database: Sendable {
     /// an event loop's.
     package func readBlocking<T>(_ body: (ReadConnection) throws -> T) throws -> T {
         preconditionOutside()
+        onCall?()
         return try readers.withConnection { connection in
             try connection.session.begin()
             let value: T
