@@ -102,7 +102,10 @@ import Testing
             try scene.database.writeBlocking { try StoreRecords($0).put(part, of: multipart) }
         case 5:
             guard let multipart else { return }
-            try scene.database.writeBlocking { try StoreRecords($0).deletePart(number, of: multipart) }
+            try scene.database.writeBlocking { connection in
+                _ = try connection.execute(
+                    "DELETE FROM store_parts WHERE multipart_id = $1 AND number = $2", multipart, number)
+            }
         case 6:
             guard let multipart else { return }
             try scene.database.writeBlocking { try StoreRecords($0).deleteMultipart(multipart) }

@@ -16,6 +16,8 @@ package struct ObjectStoreConfiguration: Sendable {
     package var minimumFreeBytesForBodies: Int64 { FreeSpace.bodyFloor(of: minimumFreeBytes) }
     /// The memory for bodies that are being received, of all requests together, in bytes.
     package var bufferBytes: Int64 = 256 << 20
+    /// Whether other gateways write the same database, so that writers of an object are told apart by its row, see ``WriteOrder``.
+    package var hasReplicas = false
     /// The keys of operators' own tools; their ids differ.
     package var staticKeys: [StaticKey] = []
     /// The buckets that are prefixes of the store's own, with distinct names.

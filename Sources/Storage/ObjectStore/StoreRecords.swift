@@ -117,6 +117,7 @@ enum StoreSchema {
                 -- The state of the MD5 of an appendable object's bytes, see RunningMD5; NULL for others, and in rows of earlier versions.
                 ALTER TABLE store_objects ADD COLUMN md5_state BLOB;
                 """),
+        orderMigration,
     ]
 }
 
@@ -165,6 +166,7 @@ package struct PartRecord: Sendable, Equatable {
     package let fileID: String?
     package let storedAt: UnixTime
     package var checksum: Checksum?
+    var order = WriteOrder.none
 }
 
 /// The SQL of buckets, which are configured: only the time of their first use is stored.

@@ -233,7 +233,7 @@ CREATE TABLE store_parts (
     md5 BYTEA NOT NULL,
     crc64 BIGINT NOT NULL,
     file_id TEXT COLLATE "C" UNIQUE,
-    stored_at BIGINT NOT NULL, lost BIGINT NOT NULL DEFAULT 0, checksum TEXT COLLATE "C", crc32 BIGINT,
+    stored_at BIGINT NOT NULL, lost BIGINT NOT NULL DEFAULT 0, checksum TEXT COLLATE "C", crc32 BIGINT, version BIGINT NOT NULL DEFAULT 1, base_version BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (multipart_id, number)
 );
 
@@ -249,7 +249,7 @@ CREATE TABLE store_objects (
     part_count BIGINT NOT NULL,
     content_type TEXT COLLATE "C",
     created_at BIGINT NOT NULL,
-    lost BIGINT NOT NULL DEFAULT 0, kept TEXT COLLATE "C", checksum TEXT COLLATE "C", crc32 BIGINT, md5_state BYTEA, bad_at BIGINT,
+    lost BIGINT NOT NULL DEFAULT 0, kept TEXT COLLATE "C", checksum TEXT COLLATE "C", crc32 BIGINT, md5_state BYTEA, version BIGINT NOT NULL DEFAULT 1, base_version BIGINT NOT NULL DEFAULT 0, bad_at BIGINT,
     PRIMARY KEY (bucket, object_key)
 );
 
@@ -1322,15 +1322,16 @@ INSERT INTO migrations (name, number) VALUES
     ('store-checksums', 69),
     ('store-crc32', 70),
     ('store-appendable', 71),
-    ('catalog-undo', 72),
-    ('catalog-recordings', 73),
-    ('catalog-trigrams', 74),
-    ('catalog-search', 75),
-    ('catalog-statistics', 76),
-    ('catalog-8', 77),
-    ('uploads-usage', 78),
-    ('catalog-recordings-2', 79),
-    ('store-usage-2', 80),
-    ('uploads-usage-2', 81),
-    ('uploads-usage-4', 82),
-    ('store-owners', 83);
+    ('store-order', 72),
+    ('catalog-undo', 73),
+    ('catalog-recordings', 74),
+    ('catalog-trigrams', 75),
+    ('catalog-search', 76),
+    ('catalog-statistics', 77),
+    ('catalog-8', 78),
+    ('uploads-usage', 79),
+    ('catalog-recordings-2', 80),
+    ('store-usage-2', 81),
+    ('uploads-usage-2', 82),
+    ('uploads-usage-4', 83),
+    ('store-owners', 84);

@@ -30,6 +30,9 @@ struct CompletionPlan: Equatable {
         }
     }
 
+    /// The versions of the rows that the object is made of.
+    var versions: [PartVersion] { parts.map { PartVersion(number: $0.number, version: $0.order.version) } }
+
     func etag(_ form: ETag.Form) -> String { ETag.multipart(partMD5s: parts.map(\.md5), form) }
 
     func checksum(_ kind: MultipartChecksum?) -> Checksum? {

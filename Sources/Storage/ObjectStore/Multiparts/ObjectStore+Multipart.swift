@@ -12,6 +12,8 @@ extension ObjectStore {
     static let maximumOpenDirect = 1000
     /// The number of surplus ones that a new one ends, so that thousands left by an older version are ended step by step.
     static let maximumEvicted = 16
+    /// The number of times that Complete reads the parts if other processes change them meanwhile.
+    private static let completionAttempts = 4
 
     /// Begins another multipart upload with a file of its own. If there are too many, abandoned ones end, because a refusal would
     /// leave the client stuck. Clients that still send a part of one get NoSuchUpload.
@@ -84,50 +86,66 @@ extension ObjectStore {
     /// Makes the object from its parts; only the bytes of repeated parts are moved. Repeating it, also concurrently, gives the same
     /// object.
     ///
-    /// The order: parts in place, `ftruncate`, `fdatasync`, one commit.
+    /// The order: parts in place, `ftruncate`, `fdatasync`, one commit, which compares the parts with those that were read: another
+    /// process may have stored some meanwhile.
     ///
     /// - Parameter expected: the client's description of the whole object.
+    /// - Throws: ``WritesInFlight/Revoked`` if other processes replace parts all the time.
     package func completeMultipart(
         _ id: String, _ list: CompletionList?, _ permit: WritePermit, etags: ETag.Form,
         expected: ExpectedObject = ExpectedObject()
     ) throws -> StoredObject {
+        let completion = Completion(
+            id: id, list: list, permit: permit, etags: etags, expected: expected, base: try base(of: permit.claims))
         // A Complete that cannot succeed must not take the places of parts that are being sent.
         if let done = try plan(id, list, permit.claims).done { return done }
         return try writes.exclusively(id) {
-            let (multipart, plan, done) = try plan(id, list, permit.claims)
-            guard let plan else {
-                guard let done else { throw ObjectStoreError.noSuchUpload }
-                return done
+            for _ in 0..<Self.completionAttempts {
+                if let object = try attempt(completion) { return object }
             }
-            let checksum = plan.checksum(multipart.checksum)
-            try expected.verify(size: plan.size, checksum)
-            let condition = multipart.condition(and: expected.condition)
-            if !condition.isNone { try database.readBlocking { try permit.check(condition, in: $0) } }
-            try dropUnlistedParts(of: multipart, plan, permit)
-            try engine.complete(multipart.fileID, plan.parts.map(\.enginePart))
-            let object = StoredObject(
-                StoredObject.Place(bucket: multipart.bucket, key: multipart.key, uploadID: multipart.uploadID),
-                StoredObject.Content(
-                    size: plan.size, etag: plan.etag(etags), crc64: plan.crc64, crc32: plan.crc32,
-                    checksum: checksum, origin: StoredObject.Multipart(id: id, partCount: plan.parts.count)),
-                fileID: multipart.fileID, createdAt: clock.now(), contentType: multipart.contentType,
-                kept: multipart.kept)
-            try database.writeBlocking(for: permit.owner) { [discards = work.discards] connection in
-                try permit.confirm(in: connection)
-                try permit.check(condition, in: connection)
-                try permit.own(in: connection)
-                try permit.record(in: connection)
-                let records = StoreRecords(connection)
-                guard let multipart = try records.multipart(id), multipart.isOpen else {
-                    throw ObjectStoreError.noSuchUpload
-                }
-                try records.markCompleted(id)
-                try discards.finish(records.replaceObject(with: object), in: connection)
-                try discards.finish(records.releaseFiles(ofPartsOf: id, limit: Discards.inline), in: connection)
-            }
-            engine.seal(multipart.fileID)
-            return object
+            throw WritesInFlight.Revoked()
         }
+    }
+
+    /// Makes the object from the parts of now.
+    ///
+    /// - Returns: `nil` if another process changed the upload meanwhile.
+    private func attempt(_ completion: Completion) throws -> StoredObject? {
+        let permit = completion.permit
+        let (multipart, plan, done) = try plan(completion.id, completion.list, permit.claims)
+        guard let plan else {
+            guard let done else { throw ObjectStoreError.noSuchUpload }
+            return done
+        }
+        let checksum = plan.checksum(multipart.checksum)
+        try completion.expected.verify(size: plan.size, checksum)
+        let condition = multipart.condition(and: completion.expected.condition)
+        if !condition.isNone { try database.readBlocking { try permit.check(condition, in: $0) } }
+        guard try dropUnlistedParts(of: multipart, plan, permit) else { return nil }
+        try engine.complete(multipart.fileID, plan.parts.map(\.enginePart))
+        let object = StoredObject(
+            StoredObject.Place(bucket: multipart.bucket, key: multipart.key, uploadID: multipart.uploadID),
+            StoredObject.Content(
+                size: plan.size, etag: plan.etag(completion.etags), crc64: plan.crc64, crc32: plan.crc32,
+                checksum: checksum, origin: StoredObject.Multipart(id: multipart.id, partCount: plan.parts.count)),
+            fileID: multipart.fileID, createdAt: clock.now(), contentType: multipart.contentType,
+            kept: multipart.kept)
+        let isCompleted = try database.writeBlocking(for: permit.owner) {
+            [base = completion.base, versions = plan.versions, discards = work.discards] connection in
+            try permit.confirm(in: connection)
+            try permit.check(condition, in: connection)
+            let records = StoreRecords(connection)
+            guard try records.hasParts(versions, of: multipart.id) else { return false }
+            try permit.own(in: connection)
+            try permit.record(in: connection)
+            try records.markCompleted(multipart.id)
+            try discards.finish(records.replaceObject(with: object, from: base), in: connection)
+            try discards.finish(records.releaseFiles(ofPartsOf: multipart.id, limit: Discards.inline), in: connection)
+            return true
+        }
+        guard isCompleted else { return nil }
+        engine.seal(multipart.fileID)
+        return object
     }
 
     /// Returns the object of a completed multipart upload; `nil` while it is open.
@@ -177,19 +195,40 @@ extension ObjectStore {
 
     /// Drops the parts that are not listed: those with places come after the listed ones, and `ftruncate` cuts them off; others have
     /// files of their own. Their rows are removed first: if the last commit fails, no row may refer to missing bytes.
+    ///
+    /// - Returns: `false` if another process replaced one of them, or ended the upload.
     private func dropUnlistedParts(
         of multipart: MultipartRecord, _ plan: CompletionPlan, _ permit: WritePermit
-    ) throws {
+    ) throws -> Bool {
         for start in stride(from: 0, to: plan.unlisted.count, by: Discards.batch) {
             let some = plan.unlisted[start..<min(start + Discards.batch, plan.unlisted.count)]
-            try database.writeBlocking(for: permit.owner) { [removals = work.removals, engine] connection in
+            let areDropped = try database.writeBlocking(for: permit.owner) {
+                [removals = work.removals, engine] connection in
                 let records = StoreRecords(connection)
-                for part in some { try records.deletePart(part.number, of: multipart.id) }
-                let dropped = try engine.dropParts(some.map(\.number), from: multipart.fileID, in: connection)
-                try removals.schedule(some.compactMap(\.fileID) + dropped, in: connection)
+                guard try records.multipart(multipart.id)?.isOpen == true else { return false }
+                let dropped = try some.filter { try records.delete($0, of: multipart.id) }
+                let segments = try engine.dropParts(
+                    dropped.map(\.number), from: multipart.fileID, in: connection)
+                try removals.schedule(dropped.compactMap(\.fileID) + segments, in: connection)
+                return dropped.count == some.count
             }
+            guard areDropped else { return false }
         }
+        return true
     }
+}
+
+/// A request to complete a multipart upload.
+private struct Completion {
+    let id: String
+    /// `nil` for all stored parts.
+    let list: CompletionList?
+    let permit: WritePermit
+    let etags: ETag.Form
+    /// The client's description of the whole object.
+    let expected: ExpectedObject
+    /// The version of the object when the request began, see ``StoreRecords/replaceObject(with:from:)``.
+    let base: Int64?
 }
 
 /// A page of a multipart upload's parts.

@@ -95,15 +95,14 @@ package final class PartUpload {
         let stored = try body.finish()
         if case .ownFile = destination { try body.synchronizeAndClose() }
         let committed = try start.claim.holding {
-            try start.claim.committing { isReplaced in
-                // Nothing else makes a row of the part: others that write it share the claim's state.
-                if start.earlier != nil || isReplaced, let same = try acknowledged(as: stored) { return same }
+            try start.claim.committing { replaced in
+                if start.earlier != nil || replaced != 0, let same = try acknowledged(as: stored, replaced) { return same }
                 switch destination {
                 case .place:
                     try body.synchronizeAndClose()
-                    return try commit(stored, fileID: nil)
+                    return try commit(stored, fileID: nil, replaced)
                 case .ownFile(let new):
-                    let part = try new.commit { try commit(stored, fileID: new.id) }
+                    let part = try new.commit { try commit(stored, fileID: new.id, replaced) }
                     store.engine.keep(new.id)
                     return part
                 case .nowhere:
@@ -128,11 +127,28 @@ package final class PartUpload {
         activityIsDue = false
     }
 
-    private func acknowledged(as stored: BodyDigest.Stored) throws -> PartRecord? {
-        try store.database.readBlocking { try StoreRecords($0).part(number, of: multipart.id) }.flatMap {
-            $0.size == stored.size && $0.md5 == stored.md5 ? $0 : nil
+    /// Returns the stored part, if it has the same bytes. For writers in other gateways that began before, its row shows that it was
+    /// acknowledged again.
+    private func acknowledged(as stored: BodyDigest.Stored, _ replaced: Int64) throws -> PartRecord? {
+        let (number, id) = (number, multipart.id)
+        guard store.configuration.hasReplicas else {
+            return try store.database.readBlocking { try StoreRecords($0).part(number, of: id, equalTo: stored) }
+        }
+        let base = base
+        return try store.database.writeBlocking(for: permit.owner) { connection in
+            let records = StoreRecords(connection)
+            guard try records.multipart(id)?.isOpen == true,
+                var part = try records.part(number, of: id, equalTo: stored)
+            else { return nil }
+            guard part.order.version == replaced || part.order.precedes(writerFrom: base) else { return part }
+            part.order = part.order.replaced(from: base)
+            try records.put(part, of: id)
+            return part
         }
     }
+
+    /// The version of the part when this began.
+    private var base: Int64 { start.earlier?.order.version ?? 0 }
 
     private func record(_ stored: BodyDigest.Stored, fileID: String?) -> PartRecord {
         PartRecord(
@@ -140,10 +156,15 @@ package final class PartUpload {
             fileID: fileID, storedAt: store.clock.now(), checksum: stored.checksum)
     }
 
-    private func commit(_ stored: BodyDigest.Stored, fileID: String?) throws -> PartRecord {
-        let part = record(stored, fileID: fileID)
-        let multipartID = multipart.id
-        try store.database.writeBlocking(for: permit.owner) { [permit, store] connection in
+    /// Stores the part's row.
+    ///
+    /// - Parameter replaced: the version of an earlier writer of this process, see ``WritesInFlight/Claim/committing(_:)``.
+    /// - Throws: ``WritesInFlight/Revoked`` if another process has stored the part since this began, and may have begun later.
+    private func commit(_ stored: BodyDigest.Stored, fileID: String?, _ replaced: Int64) throws -> PartRecord {
+        let new = record(stored, fileID: fileID)
+        let (multipartID, base) = (multipart.id, base)
+        let part = try store.database.writeBlocking(for: permit.owner) { [permit, store] connection in
+            var part = new
             let records = StoreRecords(connection)
             try connection.together {
                 _ = try records.multipart(multipartID)
@@ -153,12 +174,16 @@ package final class PartUpload {
                 throw ObjectStoreError.noSuchUpload
             }
             let earlier = try records.part(part.number, of: multipartID)
+            let order = earlier?.order ?? .none
+            guard order.version == replaced || order.precedes(writerFrom: base) else { throw WritesInFlight.Revoked() }
+            part.order = order.replaced(from: base)
             try permit.admit(bytes: part.size - (earlier?.size ?? 0), in: connection)
             try permit.recordActivity(in: connection)
-            let replaced = try store.placed(part, of: multipart, in: connection)
-            try records.put(replaced == nil ? part : part.atItsPlace, of: multipartID)
-            let removed = (replaced ?? []) + (earlier?.fileID.map { [$0] } ?? [])
+            let placed = try store.placed(part, of: multipart, in: connection)
+            try records.put(placed == nil ? part : part.atItsPlace, of: multipartID)
+            let removed = (placed ?? []) + (earlier?.fileID.map { [$0] } ?? [])
             try store.work.removals.schedule(removed, in: connection)
+            return part
         }
         activityIsDue = false
         return part
@@ -185,12 +210,21 @@ extension ObjectStore {
     }
 }
 
+extension StoreRecords {
+    /// Returns a stored part, if it has these bytes.
+    fileprivate func part(
+        _ number: Int, of multipartID: String, equalTo stored: BodyDigest.Stored
+    ) throws -> PartRecord? {
+        try part(number, of: multipartID).flatMap { $0.size == stored.size && $0.md5 == stored.md5 ? $0 : nil }
+    }
+}
+
 extension PartRecord {
     /// The same part without a file of its own.
     fileprivate var atItsPlace: PartRecord {
         PartRecord(
             number: number, size: size, md5: md5, crc64: crc64, crc32: crc32, fileID: nil, storedAt: storedAt,
-            checksum: checksum)
+            checksum: checksum, order: order)
     }
 
     var enginePart: EnginePart {

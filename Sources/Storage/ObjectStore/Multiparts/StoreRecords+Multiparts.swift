@@ -7,7 +7,7 @@ private let multipartColumns =
     id, upload_id, bucket, object_key, file_id, part_size, content_type, created_at, completed, lost, checksum, kept,
     forbids_overwrite
     """
-private let partColumns = "number, size, md5, crc64, crc32, file_id, stored_at, checksum"
+private let partColumns = "number, size, md5, crc64, crc32, file_id, stored_at, checksum, version, base_version"
 
 extension StoreStatements {
     /// Reads the latest thousand: versions without a limit may have left more.
@@ -164,19 +164,41 @@ extension StoreRecords {
     func put(_ part: PartRecord, of multipartID: String) throws where C == Connection {
         try connection.executeSoon(
             """
-            INSERT INTO store_parts (multipart_id, number, size, md5, crc64, file_id, stored_at, checksum, crc32)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+            INSERT INTO store_parts
+                (multipart_id, number, size, md5, crc64, file_id, stored_at, checksum, crc32, version, base_version)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
             ON CONFLICT (multipart_id, number) DO UPDATE SET
                 size = excluded.size, md5 = excluded.md5, crc64 = excluded.crc64, file_id = excluded.file_id,
-                stored_at = excluded.stored_at, checksum = excluded.checksum, crc32 = excluded.crc32, lost = 0
+                stored_at = excluded.stored_at, checksum = excluded.checksum, crc32 = excluded.crc32, lost = 0,
+                version = excluded.version, base_version = excluded.base_version
             """,
             multipartID, part.number, part.size, part.md5, Int64(bitPattern: part.crc64), part.fileID,
-            part.storedAt.microseconds, part.checksum?.description, part.crc32.map(Int64.init))
+            part.storedAt.microseconds, part.checksum?.description, part.crc32.map(Int64.init), part.order.version,
+            part.order.base)
     }
 
-    func deletePart(_ number: Int, of multipartID: String) throws where C == Connection {
+    /// Deletes a part.
+    ///
+    /// - Returns: `false` if it was replaced or deleted since it was read.
+    func delete(_ part: PartRecord, of multipartID: String) throws -> Bool where C == Connection {
         try connection.execute(
-            "DELETE FROM store_parts WHERE multipart_id = $1 AND number = $2", multipartID, number)
+            "DELETE FROM store_parts WHERE multipart_id = $1 AND number = $2 AND version = $3", multipartID,
+            part.number, part.order.version) == 1
+    }
+
+    /// Whether a multipart upload is open and has these parts, and no others.
+    func hasParts(_ versions: [PartVersion], of multipartID: String) throws -> Bool {
+        func stored() throws -> [PartVersion] {
+            try connection.query(
+                "SELECT number, version FROM store_parts WHERE multipart_id = $1 AND lost = 0 ORDER BY number",
+                multipartID
+            ) { PartVersion(number: $0.int("number"), version: $0.int64("version")) }
+        }
+        try connection.together {
+            _ = try multipart(multipartID)
+            _ = try stored()
+        }
+        return try multipart(multipartID)?.isOpen == true && stored() == versions
     }
 
     private static func multipart(_ row: Row) -> MultipartRecord {
@@ -196,6 +218,13 @@ extension StoreRecords {
             crc64: UInt64(bitPattern: row.int64("crc64")),
             crc32: crc32(row),
             fileID: row.optionalText("file_id"), storedAt: row.time("stored_at"),
-            checksum: row.optionalText("checksum").flatMap(Checksum.init))
+            checksum: row.optionalText("checksum").flatMap(Checksum.init),
+            order: WriteOrder(version: row.int64("version"), base: row.int64("base_version")))
     }
+}
+
+/// The version of a stored part.
+struct PartVersion: Equatable, Sendable {
+    let number: Int
+    let version: Int64
 }

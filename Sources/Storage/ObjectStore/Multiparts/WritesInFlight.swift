@@ -1,7 +1,8 @@
 import Basics
 import Synchronization
 
-/// Coordinates the writers of one multipart upload across connections.
+/// Coordinates the writers of one multipart upload across the connections of this process. Between processes the rows decide, see
+/// ``WriteOrder``.
 ///
 /// Any number of connections may send the same part: the first one writes at the part's place, the others into files of their own,
 /// and none waits for a connection that may be dead. Of those that commit, the one that began last wins; an earlier one that
@@ -13,8 +14,8 @@ package final class WritesInFlight: Sendable {
 
     /// The shared state of the writers of one part.
     fileprivate final class Part: Sendable {
-        /// The generation of the writer that committed last.
-        let committed = Lock<UInt64>(0)
+        /// The generation of the writer that committed last, and the version of the row that it wrote; 0 = none.
+        let committed = Lock<(generation: UInt64, version: Int64)>((0, 0))
     }
 
     /// The right of one writer to write.
@@ -48,14 +49,15 @@ package final class WritesInFlight: Sendable {
 
         /// Runs `body`, for one writer of the part at a time.
         ///
-        /// - Parameter body: its parameter is whether another writer has committed the part since this one began.
+        /// - Parameter body: its parameter is the version of the part that another writer of this process, which began earlier, has
+        ///   committed since this one began; 0 = none.
         /// - Returns: `nil`, without running it, if a writer that began later has committed already.
-        func committing<T>(_ body: (_ isReplaced: Bool) throws -> T) rethrows -> T? {
+        func committing(_ body: (_ replaced: Int64) throws -> PartRecord) rethrows -> PartRecord? {
             try part.committed.withLock { committed in
-                guard committed < generation else { return nil }
-                let value = try body(committed > 0)
-                committed = generation
-                return value
+                guard committed.generation < generation else { return nil }
+                let part = try body(committed.version)
+                committed = (generation, part.order.version)
+                return part
             }
         }
 

@@ -35,6 +35,8 @@ package final class ObjectPut {
     private let body: BodyPipeline
     private let new: NewFile
     private var extended: ExtendedObject?
+    /// The version of the object when this began, which others may replace meanwhile; `nil` = no other gateway writes.
+    private let base: Int64?
     private var failure: (any Error)?
     /// Whether the activity of the upload is still to be recorded.
     private var activityIsDue: Bool
@@ -54,12 +56,17 @@ package final class ObjectPut {
         let size = (extended?.object.size ?? 0) + (length ?? 0)
         try Self.checkSize(size, limit: store.configuration.maximumPutBytes)
         try store.space.requireForNewUpload()
-        if length.map({ $0 > Self.sentWithHeader }) ?? true {
-            try store.database.readBlocking { connection in
-                try Self.admit(size, permit, in: connection)
-                try permit.check(header.condition, in: connection)
-            }
-        }
+        let isChecked = length.map { $0 > Self.sentWithHeader } ?? true
+        let hasReplicas = store.configuration.hasReplicas
+        base =
+            isChecked || hasReplicas
+            ? try store.database.readBlocking { connection in
+                if isChecked {
+                    try Self.admit(size, permit, in: connection)
+                    try permit.check(header.condition, in: connection)
+                }
+                return try hasReplicas ? StoreRecords(connection).version(ofObject: permit.claims.uploadID) : nil
+            } : nil
         self.store = store
         self.permit = permit
         self.header = header
@@ -97,7 +104,7 @@ package final class ObjectPut {
             createdAt: store.clock.now(), contentType: header.contentType, kept: header.kept)
         let written = Written(
             object: object, content: stored.content, extendedID: extended?.object.fileID,
-            md5: header.kept.isAppendable ? extended?.md5 ?? stored.running : nil)
+            md5: header.kept.isAppendable ? extended?.md5 ?? stored.running : nil, base: base)
         try new.commit {
             try store.database.writeBlocking(for: permit.owner) { [permit, store, header] connection in
                 try permit.confirm(in: connection)
@@ -143,6 +150,8 @@ private struct Written: Sendable {
     let extendedID: String?
     /// The MD5 of an appendable object.
     let md5: RunningMD5?
+    /// The version of the object when the PUT began, see ``StoreRecords/replaceObject(with:from:)``.
+    let base: Int64?
 }
 
 extension ObjectStore {
@@ -160,7 +169,7 @@ extension ObjectStore {
         let records = StoreRecords(connection)
         // Tags may have changed since the request began.
         if inheritsKept, let present = try records.object(uploadID: object.uploadID) { object.kept = present.kept }
-        var replaced = try records.replaceObject(with: object)
+        var replaced = try records.replaceObject(with: object, from: written.base)
         replaced.files.removeAll { $0 == written.extendedID }
         if let md5 = written.md5 { try records.setRunningMD5(md5, uploadID: object.uploadID) }
         try work.discards.finish(replaced, in: connection)

@@ -21,6 +21,7 @@ extension ObjectStore {
             return try revise(source, permit, conditions: conditions, checksum: algorithm, header)
         }
         try space.requireForNewUpload()
+        let base = try base(of: permit.claims)
         return try withObject(source) { found in
             try found.requireIntact()
             try conditions.require(of: found)
@@ -47,12 +48,19 @@ extension ObjectStore {
                     try permit.record(copyOf: source.claims, in: connection)
                     try engine.record(
                         object.fileID, FileContent(size: object.size, crc64: object.crc64), in: connection)
-                    try work.discards.finish(StoreRecords(connection).replaceObject(with: object), in: connection)
+                    let replaced = try StoreRecords(connection).replaceObject(with: object, from: base)
+                    try work.discards.finish(replaced, in: connection)
                 }
             }
             engine.seal(new.id)
             return object
         }
+    }
+
+    /// Returns the version of an object for a write that begins now, see ``WriteOrder``; `nil` if no other gateway writes.
+    func base(of claims: CredentialClaims) throws -> Int64? {
+        guard configuration.hasReplicas else { return nil }
+        return try database.readBlocking { try StoreRecords($0).version(ofObject: claims.uploadID) }
     }
 
     /// Copies an object to itself, which only changes what is stored beside its bytes.

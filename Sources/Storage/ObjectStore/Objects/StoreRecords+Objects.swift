@@ -73,23 +73,38 @@ extension StoreRecords {
         ) { $0.bool("lost") } ?? false
     }
 
-    private func insert(_ object: StoredObject) throws where C == Connection {
+    /// Returns the version of an object, see ``WriteOrder``; 0 = there is none.
+    func version(ofObject uploadID: String) throws -> Int64 {
+        try connection.first("SELECT version FROM store_objects WHERE upload_id = $1 AND lost = 0", uploadID) {
+            $0.int64("version")
+        } ?? 0
+    }
+
+    private func insert(_ object: StoredObject, _ order: WriteOrder) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO store_objects
                 (bucket, object_key, upload_id, size, etag, part_count, crc64, created_at, file_id, multipart_id,
-                content_type, checksum, kept, crc32)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+                content_type, checksum, kept, crc32, version, base_version)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
             """,
             object.bucket, object.key, object.uploadID, object.size, object.etag, object.partCount,
             Int64(bitPattern: object.crc64), object.createdAt.microseconds, object.fileID, object.multipartID,
-            object.contentType, object.checksum?.description, object.kept.text, object.crc32.map(Int64.init))
+            object.contentType, object.checksum?.description, object.kept.text, object.crc32.map(Int64.init),
+            order.version, order.base)
     }
 
+    /// Replaces an object.
+    ///
+    /// - Parameter base: the version that the writer found when it began; `nil` = it replaces whatever is there.
     /// - Returns: the deleted rows of the replaced object.
-    func replaceObject(with object: StoredObject) throws -> DiscardedRows where C == Connection {
-        let earlier = try deleteObject(uploadID: object.uploadID)
-        try insert(object)
+    /// - Throws: ``WritesInFlight/Revoked`` if the object was replaced since then, maybe by a writer that began later.
+    func replaceObject(
+        with object: StoredObject, from base: Int64? = nil
+    ) throws -> DiscardedRows where C == Connection {
+        let (earlier, order) = try remove(object.uploadID)
+        guard base.map(order.precedes) ?? true else { throw WritesInFlight.Revoked() }
+        try insert(object, order.replaced(from: base ?? order.version))
         return earlier
     }
 
@@ -106,7 +121,7 @@ extension StoreRecords {
         let earlier = try connection.query(
             "DELETE FROM store_objects WHERE upload_id = $1 RETURNING file_id", object.uploadID
         ) { $0.text("file_id") }
-        try insert(object)
+        try insert(object, WriteOrder.none.replaced(from: 0))
         try scheduleRemoval(
             earlier + discard(.others(uploadID: object.uploadID), limit: Discards.inline).files)
     }
@@ -158,14 +173,26 @@ extension StoreRecords {
     /// Deletes the object's row and, if it was made of parts, its multipart upload. Both have the same file, which is removed with
     /// the last of the two.
     func deleteObject(uploadID: String) throws -> DiscardedRows where C == Connection {
+        try remove(uploadID).rows
+    }
+
+    private func remove(_ uploadID: String) throws -> (rows: DiscardedRows, order: WriteOrder) where C == Connection {
         let deleted = try connection.first(
-            "DELETE FROM store_objects WHERE upload_id = $1 RETURNING file_id, multipart_id", uploadID
-        ) { (fileID: $0.text("file_id"), multipartID: $0.optionalText("multipart_id")) }
-        guard let deleted else { return DiscardedRows() }
-        guard let multipartID = deleted.multipartID else { return DiscardedRows(files: [deleted.fileID], rows: 1) }
+            """
+            DELETE FROM store_objects WHERE upload_id = $1
+            RETURNING file_id, multipart_id, version * (1 - lost) AS version, base_version
+            """, uploadID
+        ) { row in
+            (
+                fileID: row.text("file_id"), multipartID: row.optionalText("multipart_id"),
+                order: WriteOrder(version: row.int64("version"), base: row.int64("base_version"))
+            )
+        }
+        guard let (fileID, multipartID, order) = deleted else { return (DiscardedRows(), .none) }
+        guard let multipartID else { return (DiscardedRows(files: [fileID], rows: 1), order) }
         var result = try discard(.one(id: multipartID, uploadID: uploadID), limit: Discards.inline)
-        if result.isDone, !result.files.contains(deleted.fileID) { result.files.append(deleted.fileID) }
-        return result
+        if result.isDone, !result.files.contains(fileID) { result.files.append(fileID) }
+        return (result, order)
     }
 
     /// Deletes the store's whole state of an upload, or marks the part beyond one transaction's limit.
