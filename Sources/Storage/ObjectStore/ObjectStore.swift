@@ -45,7 +45,8 @@ package final class ObjectStore: Sendable {
         space = FreeSpace(
             floor: configuration.minimumFreeBytes, clock: clock, isReserveReleased: { database.isReserveReleased }
         ) { try engine.freeBytes() }
-        work = try StoreWork(engine, database) { writtenAt in
+        let removalDelay = configuration.hasReplicas ? configuration.removalDelay : nil
+        work = try StoreWork(engine, database, clock, removalDelay: removalDelay) { writtenAt in
             guard let permit else { return false }
             return try permit.corrected(writtenAt) < permit.now().subtracting(configuration.orphanAge)
         }

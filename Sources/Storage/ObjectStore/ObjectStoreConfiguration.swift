@@ -18,6 +18,8 @@ package struct ObjectStoreConfiguration: Sendable {
     package var bufferBytes: Int64 = 256 << 20
     /// Whether other gateways write the same database, so that writers of an object are told apart by its row, see ``WriteOrder``.
     package var hasReplicas = false
+    /// With replicas: the time for which files without rows are kept for downloads that began at another gateway.
+    package var removalDelay = Duration.hours(1)
     /// The keys of operators' own tools; their ids differ.
     package var staticKeys: [StaticKey] = []
     /// The buckets that are prefixes of the store's own, with distinct names.

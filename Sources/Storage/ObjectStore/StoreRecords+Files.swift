@@ -1,19 +1,50 @@
+package import Basics
 package import Database
+
+extension StoreSchema {
+    static let removalMigration = Migration(
+        name: "store-removals",
+        sql: """
+            -- not_before: the time until which the file is kept for processes that read or store it; 0 = none does. is_begun: whether
+            -- a process removes a segment, so that it cannot get a row any more.
+            ALTER TABLE store_removals ADD COLUMN not_before INTEGER NOT NULL DEFAULT 0;
+            ALTER TABLE store_removals ADD COLUMN is_begun INTEGER NOT NULL DEFAULT 0;
+            """,
+        postgres: """
+            ALTER TABLE store_removals ADD COLUMN not_before BIGINT NOT NULL DEFAULT 0;
+            ALTER TABLE store_removals ADD COLUMN is_begun BIGINT NOT NULL DEFAULT 0;
+            """)
+}
 
 /// The data files with rows, and those to be removed.
 extension StoreRecords {
     /// Schedules files for unlinking, in the transaction that removes their rows.
-    package func scheduleRemoval(_ fileIDs: [String]) throws where C == Connection {
+    ///
+    /// - Parameter notBefore: the time until which they are kept; `nil` = nobody else needs them.
+    package func scheduleRemoval(
+        _ fileIDs: [String], notBefore: UnixTime? = nil
+    ) throws where C == Connection {
         for fileID in fileIDs {
             try connection.executeSoon(
-                "INSERT INTO store_removals (file_id) VALUES ($1) ON CONFLICT DO NOTHING", fileID)
+                "INSERT INTO store_removals (file_id, not_before) VALUES ($1, $2) ON CONFLICT DO NOTHING", fileID,
+                notBefore?.microseconds ?? 0)
         }
     }
 
     /// Returns scheduled files in the order of their ids.
-    package func scheduledRemovals(after last: String, limit: Int) throws -> [String] {
-        let sql = "SELECT file_id FROM store_removals WHERE file_id > $1 ORDER BY file_id LIMIT $2"
-        return try connection.query(sql, last, limit) { $0.text("file_id") }
+    ///
+    /// - Parameter time: files that are kept longer are left out; `nil` = none is.
+    package func scheduledRemovals(after last: String, limit: Int, at time: UnixTime? = nil) throws -> [String] {
+        let sql =
+            "SELECT file_id FROM store_removals WHERE file_id > $1 AND not_before <= $3 ORDER BY file_id LIMIT $2"
+        return try connection.query(sql, last, limit, time?.microseconds ?? .max) { $0.text("file_id") }
+    }
+
+    /// Records that a segment is being removed.
+    ///
+    /// - Returns: `false` if its removal was cancelled, or it was removed.
+    package func beginRemoval(_ segmentID: String) throws -> Bool where C == Connection {
+        try connection.execute("UPDATE store_removals SET is_begun = 1 WHERE file_id = $1", segmentID) == 1
     }
 
     /// Returns the number of scheduled files, at most `limit`.
@@ -34,9 +65,9 @@ extension StoreRecords {
 
     /// Cancels a removal.
     ///
-    /// - Returns: whether it was still scheduled.
+    /// - Returns: whether it was still scheduled, and no process had begun it.
     package func cancelRemoval(_ fileID: String) throws -> Bool where C == Connection {
-        try connection.execute("DELETE FROM store_removals WHERE file_id = $1", fileID) == 1
+        try connection.execute("DELETE FROM store_removals WHERE file_id = $1 AND is_begun = 0", fileID) == 1
     }
 
     package func removed(_ fileIDs: [String]) throws where C == Connection {

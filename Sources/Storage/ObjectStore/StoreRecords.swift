@@ -118,6 +118,7 @@ enum StoreSchema {
                 ALTER TABLE store_objects ADD COLUMN md5_state BLOB;
                 """),
         orderMigration,
+        removalMigration,
     ]
 }
 

@@ -9,14 +9,17 @@ struct StoreWork: Sendable {
     let factsWriter: FactsWriter
     let upkeep: any EngineUpkeep
 
+    /// - Parameter removalDelay: the time for which files without rows are kept for other gateways; `nil` = there are none.
     init(
-        _ engine: any ObjectEngine, _ database: Database,
+        _ engine: any ObjectEngine, _ database: Database, _ clock: any WallClock, removalDelay: Duration?,
         isOrphan: @escaping @Sendable (_ writtenAt: UnixTime) throws -> Bool
     ) throws {
-        removals = FileRemovals(engine, database)
+        removals = FileRemovals(engine, database, clock, delay: removalDelay)
         factsWriter = FactsWriter()
         upkeep = try engine.start(
-            EngineStart(database: database, factsWriter: factsWriter, isOrphan: isOrphan) { [weak removals] in
+            EngineStart(
+                database: database, factsWriter: factsWriter, hasReplicas: removalDelay != nil, isOrphan: isOrphan
+            ) { [weak removals] in
                 try removals?.schedule($0, in: $1)
             })
         discards = Discards(database, removals)

@@ -13,7 +13,7 @@ extension S3Engine {
             try Self.extensibleLayout(of: fileID, StoreRecords(connection)) != nil
         }
         guard isExtensible else { return nil }
-        let file = add(.extension(purpose, storeID: try storeID, try database, open))
+        let file = add(.extension(purpose, storeID: try storeID, try reservations))
         return NewFile(file.id, SegmentSink(file, in: bucket, spool, length: length), in: self)
     }
 
@@ -55,7 +55,7 @@ extension S3Engine {
     /// - Parameter place: that of its object.
     package func makeLayout(of file: StoredFile, at place: StoredObject.Place) throws -> LayoutWriter {
         let label = SegmentLabel(FilePurpose(place), storeID: try storeID, at: clock.now())
-        return LayoutWriter(file, label, bucket, try database, open)
+        return LayoutWriter(file, label, bucket, try reservations)
     }
 
     /// Makes a new layout that of a file without segments.

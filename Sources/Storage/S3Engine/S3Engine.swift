@@ -19,6 +19,8 @@ package final class S3Engine: ObjectEngine {
     let pending = Lock<[String: PendingFile]>([:])
     let open: OpenSegments
     private let started = Lock<Started?>(nil)
+    /// The longest time between the beginning of a segment of which more follow, or of those of one file, and their commit.
+    private static let longestStoring = Duration.days(1)
     private let register = Lock(UploadRegister.none)
     /// Removes segments that got no row.
     private let abandoning = Worker.serial("store.segments")
@@ -147,11 +149,11 @@ package final class S3Engine: ObjectEngine {
     }
 
     package func removeDurably(_ fileIDs: [String]) throws -> [String] {
-        let upkeep = try upkeep
+        let (upkeep, hasReplicas) = (try upkeep, try atWork.start.hasReplicas)
         guard upkeep.permitsRemovals else { return [] }
         if let owner, try !BlockingCall.run({ await owner.confirm() }) { return [] }
         defer { upkeep.noteChange() }
-        var removal = SegmentRemoval(bucket, try database, open)
+        var removal = SegmentRemoval(bucket, try database, open, hasReplicas: hasReplicas)
         for fileID in fileIDs { try removal.add(fileID) }
         return try removal.finish()
     }
@@ -218,6 +220,11 @@ package final class S3Engine: ObjectEngine {
 
     var upkeep: BucketUpkeep {
         get throws { try atWork.upkeep }
+    }
+
+    /// The time for which no other gateway removes a segment that is being stored; `nil` without other gateways.
+    var reservedUntil: UnixTime? {
+        get throws { try atWork.start.hasReplicas ? clock.now().adding(Self.longestStoring) : nil }
     }
 
     func scheduleRemoval(of fileID: String, in transaction: Connection) throws {

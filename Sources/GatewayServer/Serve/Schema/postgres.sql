@@ -253,7 +253,7 @@ CREATE TABLE store_objects (
     PRIMARY KEY (bucket, object_key)
 );
 
-CREATE TABLE store_removals (file_id TEXT COLLATE "C" PRIMARY KEY);
+CREATE TABLE store_removals (file_id TEXT COLLATE "C" PRIMARY KEY, not_before BIGINT NOT NULL DEFAULT 0, is_begun BIGINT NOT NULL DEFAULT 0);
 
 CREATE TABLE store_identity (id TEXT COLLATE "C" PRIMARY KEY, generation BIGINT NOT NULL, stopped_with TEXT COLLATE "C", history TEXT COLLATE "C", position BIGINT NOT NULL DEFAULT 0, swept_at BIGINT);
 
@@ -1318,20 +1318,21 @@ INSERT INTO migrations (name, number) VALUES
     ('events-3', 65),
     ('copies-4', 66),
     ('store-upkeep', 67),
-    ('store-usage', 68),
-    ('store-checksums', 69),
-    ('store-crc32', 70),
-    ('store-appendable', 71),
-    ('store-order', 72),
-    ('catalog-undo', 73),
-    ('catalog-recordings', 74),
-    ('catalog-trigrams', 75),
-    ('catalog-search', 76),
-    ('catalog-statistics', 77),
-    ('catalog-8', 78),
-    ('uploads-usage', 79),
-    ('catalog-recordings-2', 80),
-    ('store-usage-2', 81),
-    ('uploads-usage-2', 82),
-    ('uploads-usage-4', 83),
-    ('store-owners', 84);
+    ('store-removals', 68),
+    ('store-usage', 69),
+    ('store-checksums', 70),
+    ('store-crc32', 71),
+    ('store-appendable', 72),
+    ('store-order', 73),
+    ('catalog-undo', 74),
+    ('catalog-recordings', 75),
+    ('catalog-trigrams', 76),
+    ('catalog-search', 77),
+    ('catalog-statistics', 78),
+    ('catalog-8', 79),
+    ('uploads-usage', 80),
+    ('catalog-recordings-2', 81),
+    ('store-usage-2', 82),
+    ('uploads-usage-2', 83),
+    ('uploads-usage-4', 84),
+    ('store-owners', 85);

@@ -88,6 +88,8 @@ package struct EngineStart: Sendable {
     package let database: Database
     /// The threads that write facts.
     package let factsWriter: FactsWriter
+    /// Whether other gateways write the same database and the same files.
+    package let hasReplicas: Bool
     /// Returns whether a file of an upload in progress without a row is removed, by the time of its last write.
     package let isOrphan: @Sendable (_ writtenAt: UnixTime) throws -> Bool
     /// Schedules the removal of files and segments in a transaction, and removes them after its commit.

@@ -22,17 +22,25 @@ final class FileRemovals: Sendable {
 
     private let engine: any ObjectEngine
     private let database: Database
+    private let clock: any WallClock
+    /// The time for which files are kept for other gateways that may read them; `nil` = there are none.
+    private let delay: Duration?
     private let worker = Worker.serial("store.removals")
     private let state = Lock(State())
 
-    init(_ engine: any ObjectEngine, _ database: Database) {
+    init(_ engine: any ObjectEngine, _ database: Database, _ clock: any WallClock, delay: Duration?) {
         self.engine = engine
         self.database = database
+        self.clock = clock
+        self.delay = delay
     }
 
-    /// Schedules files in `transaction`, and unlinks them after its commit.
+    /// Schedules files in `transaction`, and unlinks them after its commit, or leaves them to the sweep if other gateways may read them.
     func schedule(_ fileIDs: [String], in transaction: Connection) throws {
         guard !fileIDs.isEmpty else { return }
+        if let delay {
+            return try StoreRecords(transaction).scheduleRemoval(fileIDs, notBefore: clock.now().adding(delay))
+        }
         try StoreRecords(transaction).scheduleRemoval(fileIDs)
         transaction.afterCommit { [weak self] in self?.begin(fileIDs) }
     }
@@ -85,7 +93,7 @@ final class FileRemovals: Sendable {
         var (last, count) = ("", 0)
         while goesOn {
             let some = try database.readBlocking { [last] in
-                try StoreRecords($0).scheduledRemovals(after: last, limit: Self.batch)
+                try StoreRecords($0).scheduledRemovals(after: last, limit: Self.batch, at: clock.now())
             }
             guard let end = some.last else { break }
             count += try remove(some)

@@ -28,8 +28,7 @@ package final class LayoutWriter: @unchecked Sendable {  // used by one thread a
     private let file: StoredFile
     private let label: SegmentLabel
     private let bucket: SegmentBucket
-    private let database: Database
-    private let open: OpenSegments
+    private let reservations: SegmentReservations
     private let layoutID = Hex.lower(Random.bytes(16))
     private var attempts: [Attempt] = []
     /// The number of attempts that were used.
@@ -37,14 +36,11 @@ package final class LayoutWriter: @unchecked Sendable {  // used by one thread a
     private var segments: [Segment] = []
 
     /// - Parameter label: describes the bytes of the whole file.
-    init(
-        _ file: StoredFile, _ label: SegmentLabel, _ bucket: SegmentBucket, _ database: Database, _ open: OpenSegments
-    ) {
+    init(_ file: StoredFile, _ label: SegmentLabel, _ bucket: SegmentBucket, _ reservations: SegmentReservations) {
         self.file = file
         self.label = label
         self.bucket = bucket
-        self.database = database
-        self.open = open
+        self.reservations = reservations
     }
 
     /// Stores all bytes, and compares the sums of those that were read and of those that were stored.
@@ -90,9 +86,8 @@ package final class LayoutWriter: @unchecked Sendable {  // used by one thread a
     /// Schedules the removal of further segments.
     private func reserve(_ count: Int) throws {
         let segmentIDs = (0..<count).map { _ in Hex.lower(Random.bytes(16)) }
-        let reserved = try segmentIDs.map { Attempt(segmentID: $0, reservation: try open.reserve([$0])) }
-        try database.writeBlocking(mayUseReserve: true) { try StoreRecords($0).scheduleRemoval(segmentIDs) }
-        attempts += reserved
+        let reserved = try reservations.reserve(segmentIDs, mayUseReserve: true)
+        attempts += zip(segmentIDs, reserved).map(Attempt.init)
     }
 
     private func attempt(
@@ -148,7 +143,7 @@ package final class LayoutWriter: @unchecked Sendable {  // used by one thread a
     /// Reads a segment, and compares its checksum.
     private func compare(_ segment: Segment) throws {
         do {
-            try SegmentedBytes([segment], in: bucket, try open.reserve([])).forEachPiece { _ in }
+            try SegmentedBytes([segment], in: bucket, try reservations.open.reserve([])).forEachPiece { _ in }
         } catch StorageFailure.unreadable {
             throw Self.otherBytes
         }

@@ -1,6 +1,5 @@
 import Basics
 import Crypto
-import Database
 import ObjectStore
 import StoreClient
 import StoreProtocol
@@ -13,7 +12,7 @@ final class PendingFile: Sendable {
         case body(FilePurpose, storeID: String)
         /// A body that follows the bytes of another file. The removal of each segment is scheduled before it is stored, and the
         /// transaction that makes it one of the file cancels it.
-        case `extension`(FilePurpose, storeID: String, Database, OpenSegments)
+        case `extension`(FilePurpose, storeID: String, SegmentReservations)
         /// The bytes of another file.
         case duplicate(of: String)
         /// A multipart upload, which has no bytes yet.
@@ -48,19 +47,18 @@ final class PendingFile: Sendable {
     /// Returns the key and the properties of a further segment.
     func nextAttempt(_ md5: [UInt8]?, _ bucket: SegmentBucket) throws -> (key: String, S3Properties) {
         var segmentID = segmentID == nil ? id : Hex.lower(Random.bytes(16))
-        if case .extension(_, _, let database, let open) = origin {
+        if case .extension(_, _, let reserving) = origin {
             // Not that of the file: the removal of an attempt that failed must not be the file's.
             segmentID = Hex.lower(Random.bytes(16))
-            let reservation = try open.reserve([segmentID])
-            reservations.withLock { $0.append(reservation) }
-            try database.writeBlocking { [segmentID] in try StoreRecords($0).scheduleRemoval([segmentID]) }
+            let reserved = try reserving.reserve([segmentID])
+            reservations.withLock { $0 += reserved }
         }
         attempts.withLock { [segmentID] in $0.append(segmentID) }
         var properties = bucket.configuration.properties
         properties.isNew = bucket.report.honorsConditions
         properties.md5 = md5
         switch origin {
-        case .body(let purpose, let storeID), .extension(let purpose, let storeID, _, _):
+        case .body(let purpose, let storeID), .extension(let purpose, let storeID, _):
             properties.metadata = SegmentLabel(purpose, storeID: storeID, at: clock.now()).metadata
         case .duplicate, .multipart: break
         }

@@ -14,6 +14,8 @@ struct SegmentRemoval {
     private let bucket: SegmentBucket
     private let database: Database
     private let open: OpenSegments
+    /// Whether other gateways may be storing a segment, so that its removal is begun in its row.
+    private let hasReplicas: Bool
     /// The segments of the next request.
     private var segmentIDs: [String] = []
     /// The rows of those segments.
@@ -26,7 +28,8 @@ struct SegmentRemoval {
     private var alone: [String] = []
     private var removed: [String] = []
 
-    init(_ bucket: SegmentBucket, _ database: Database, _ open: OpenSegments) {
+    init(_ bucket: SegmentBucket, _ database: Database, _ open: OpenSegments, hasReplicas: Bool) {
+        self.hasReplicas = hasReplicas
         self.bucket = bucket
         self.database = database
         self.open = open
@@ -111,11 +114,25 @@ struct SegmentRemoval {
         if count >= S3Client.maximumDeletions - 1 { try flush() }
     }
 
+    /// Records that the segments without a file are being removed, and leaves out those that have got a row at another gateway.
+    private mutating func beginAlone() throws {
+        let used = try database.writeBlocking(mayUseReserve: true) { [alone] connection in
+            let records = StoreRecords(connection)
+            return try Set(alone.filter { try !records.beginRemoval($0) && records.isSegment($0) })
+        }
+        guard !used.isEmpty else { return }
+        open.endRemoval(of: Array(used))
+        segmentIDs.removeAll(where: used.contains)
+        alone.removeAll(where: used.contains)
+        removed += used
+    }
+
     private mutating func flush() throws {
         defer {
             open.endRemoval(of: segmentIDs)
             (segmentIDs, rows, files, forgotten, alone) = ([], [], [], [], [])
         }
+        if hasReplicas, !alone.isEmpty { try beginAlone() }
         let keys = segmentIDs.map(bucket.key) + (files + forgotten).map(bucket.factsKey)
         guard !keys.isEmpty else { return }
         guard try bucket.remove(keys).isEmpty else {
