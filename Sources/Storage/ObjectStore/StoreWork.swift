@@ -9,7 +9,7 @@ struct StoreWork: Sendable {
     let factsWriter: FactsWriter
     let upkeep: any EngineUpkeep
 
-    /// - Parameter removalDelay: the time for which files without rows are kept for other gateways; `nil` = there are none.
+    /// - Parameter removalDelay: the time for which files without rows are kept for other gateways; `nil` without other gateways.
     init(
         _ engine: any ObjectEngine, _ database: Database, _ clock: any WallClock, removalDelay: Duration?,
         isOrphan: @escaping @Sendable (_ writtenAt: UnixTime) throws -> Bool

@@ -24,8 +24,8 @@ extension StoreSchema {
 /// dead for its client never replace those of a later writer: a writer whose row was replaced since it began may replace it only if the
 /// other writer began before it for certain, which its lower base shows.
 package struct WriteOrder: Sendable, Equatable {
-    /// The number of versions of one row. The rest of the number is random for each new row, so that a version of a row that was
-    /// deleted is none of the next one.
+    /// The number of versions of one row. The rest of a version is random for each new row, so that a row never has a version of an
+    /// earlier, deleted row.
     private static let versions: Int64 = 1 << 32
 
     /// Names the state of the row; 0 = there is no row.

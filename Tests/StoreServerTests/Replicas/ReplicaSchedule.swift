@@ -243,7 +243,8 @@ extension ReplicaRequest {
         switch self {
         case .initiate(let name): "initiate \(name)"
         case .part(let number, let upload, let body): "part \(number) of upload \(upload), \(body.count) bytes"
-        case .complete(let upload, let numbers): "complete upload \(upload) of \(numbers.map { "\($0)" } ?? "all parts")"
+        case .complete(let upload, let numbers):
+            "complete upload \(upload) of \(numbers.map { "\($0)" } ?? "all parts")"
         case .abort(let upload): "abort upload \(upload)"
         case .put(let name, let body): "put \(name), \(body.count) bytes"
         case .copy(let source, let name): "copy \(source) to \(name)"

@@ -104,7 +104,7 @@ final class Replicas: Sendable {
     }
 }
 
-/// What is stored, and when its request began.
+/// Stored bytes, and the beginning of their request.
 struct Stored: Sendable {
     let bytes: [UInt8]
     let etag: String

@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import TestSupport
 
-/// A request on a thread of its own, which stops before each of its calls of the database, and goes on when the test says so.
+/// A request on a thread of its own, which stops before each of its calls of the database, and continues when the test says so.
 final class StoppedRequest: Sendable {
     private static let name = "stopped-request"
 

@@ -96,7 +96,9 @@ package final class PartUpload {
         if case .ownFile = destination { try body.synchronizeAndClose() }
         let committed = try start.claim.holding {
             try start.claim.committing { replaced in
-                if start.earlier != nil || replaced != 0, let same = try acknowledged(as: stored, replaced) { return same }
+                if start.earlier != nil || replaced != 0, let same = try acknowledged(as: stored, replaced) {
+                    return same
+                }
                 switch destination {
                 case .place:
                     try body.synchronizeAndClose()

@@ -73,7 +73,7 @@ extension StoreRecords {
         ) { $0.bool("lost") } ?? false
     }
 
-    /// Returns the version of an object, see ``WriteOrder``; 0 = there is none.
+    /// Returns the version of an object, see ``WriteOrder``; 0 without an object.
     func version(ofObject uploadID: String) throws -> Int64 {
         try connection.first("SELECT version FROM store_objects WHERE upload_id = $1 AND lost = 0", uploadID) {
             $0.int64("version")

@@ -23,7 +23,7 @@ final class FileRemovals: Sendable {
     private let engine: any ObjectEngine
     private let database: Database
     private let clock: any WallClock
-    /// The time for which files are kept for other gateways that may read them; `nil` = there are none.
+    /// The time for which files are kept for other gateways that may read them; `nil` without other gateways.
     private let delay: Duration?
     private let worker = Worker.serial("store.removals")
     private let state = Lock(State())
