@@ -68,6 +68,8 @@ package final class Database: Sendable {
     private let activity: ServerActivity?
     private let statistics: ServerStatistics?
     private let onCall: (@Sendable () -> Void)?
+    /// The rights to work that one process does at a time.
+    package let leases: Leases
     /// Advice for the operator: settings of the server with which an acknowledged write may be lost.
     package let warnings: [String]
     /// `nil` for a file.
@@ -102,6 +104,7 @@ package final class Database: Sendable {
         self.migrations = migrations
         isShared = options.isShared
         onCall = options.onCall
+        leases = Leases(nil)
         readers = ReaderPool(path: path, capacity: options.parkedReaders)
         let file = DatabaseFile(
             log: WriteAheadLog(of: path), reserve: reserve,
@@ -146,6 +149,7 @@ package final class Database: Sendable {
         self.migrations = migrations
         isShared = true
         onCall = options.onCall
+        leases = Leases(ServerLeases(server))
         file = nil
         readers = ReaderPool(
             capacity: server.readers,
@@ -188,7 +192,7 @@ package final class Database: Sendable {
     ///
     /// Read in `body` what the write depends on. `body` shares its transaction with other writes, and may run a second time if the
     /// engine rolled the group back: it must use nothing but the connection, and ``Connection/afterCommit(_:)`` for effects of the
-    /// commit. A body that calls the database again traps.
+    /// commit. A body that calls the database again traps. In a task that works under a ``Lease``, the transaction requires it.
     ///
     /// - Parameters:
     ///   - isolation: the visibility of concurrent transactions.
@@ -233,9 +237,14 @@ package final class Database: Sendable {
         reply: @escaping @Sendable (Result<T, any Error>) -> Void
     ) {
         preconditionOutside()
-        let identity = identity
+        let (identity, lease) = (identity, Lease.current)
         do {
-            let marked = { @Sendable connection in try ThreadMark.closure.with(identity) { try body(connection) } }
+            let marked = { @Sendable connection in
+                try ThreadMark.closure.with(identity) {
+                    try lease?.require(in: connection)
+                    return try body(connection)
+                }
+            }
             try writer.queue.add(Write(mayUseReserve: mayUseReserve, marked, reply: reply), for: owner)
         } catch {
             reply(.failure(error))

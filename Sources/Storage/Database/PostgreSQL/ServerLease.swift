@@ -36,7 +36,7 @@ enum LeaseRecords {
     }
 
     /// The server's time in microseconds.
-    private static let now = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)"
+    static let now = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)"
 
     static let end = "\(now) + \(duration.wholeMilliseconds * 1000)"
 
@@ -82,6 +82,9 @@ enum LeaseRecords {
             ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, directory = excluded.directory,
                 description = excluded.description, expires_at = excluded.expires_at
             """, holder.id, holder.directory, holder.description)
+        // An earlier program may have ended without notice: its work need not wait.
+        let hasWork = try connection.first("SELECT to_regclass('work_leases') AS class") { !$0.isNull("class") }
+        if hasWork ?? false { try connection.execute("UPDATE work_leases SET expires_at = 0") }
     }
 }
 

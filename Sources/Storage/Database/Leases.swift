@@ -1,0 +1,154 @@
+import Basics
+
+/// Another process may have the lease: the work ends.
+package struct LeaseLost: Error, Equatable, CustomStringConvertible {
+    package let name: String
+
+    package var description: String { "another gateway may do the work of the lease \(name)" }
+}
+
+/// The right of this process to work that one of all processes with the same database does at a time.
+package final class Lease: Sendable {
+    /// The lease under which the task works: each of its writes requires it in its transaction.
+    @TaskLocal package static var current: Lease?
+
+    package let name: String
+    /// The number of times that the lease was taken by any process: an earlier holder has a lower one.
+    let generation: Int64
+    private let rows: any LeaseRows
+    /// The end, by this process's clock, unless the lease is renewed.
+    private let end: Lock<ContinuousClock.Instant>
+
+    fileprivate init(_ name: String, _ generation: Int64, _ rows: any LeaseRows, until end: ContinuousClock.Instant) {
+        self.name = name
+        self.generation = generation
+        self.rows = rows
+        self.end = Lock(end)
+    }
+
+    /// Keeps other processes from taking the lease until the end of `transaction`.
+    ///
+    /// - Throws: ``LeaseLost``.
+    package func require(in transaction: Connection) throws {
+        guard try rows.isHeld(self, in: transaction) else { throw LeaseLost(name: name) }
+    }
+
+    /// Requires that the lease lasts for a batch of work outside of the database, which takes at most ``Leases/longestBatch``.
+    ///
+    /// - Throws: ``LeaseLost``.
+    package func requireBatch(at now: ContinuousClock.Instant = .now) throws(LeaseLost) {
+        guard now + Leases.longestBatch <= end.withLock({ $0 }) else { throw LeaseLost(name: name) }
+    }
+
+    fileprivate func extend(to end: ContinuousClock.Instant) { self.end.withLock { $0 = end } }
+
+    /// Whether it has ended by this process's clock.
+    fileprivate func hasEnded(at now: ContinuousClock.Instant) -> Bool { end.withLock { $0 <= now } }
+}
+
+/// The rows of leases, which end by the database's clock. Its calls block.
+protocol LeaseRows: Sendable {
+    /// - Returns: the generation; `nil` if another process has the lease.
+    func take(_ name: String) throws -> Int64?
+    /// - Returns: `false` if another process has taken the lease.
+    func renew(_ lease: Lease) throws -> Bool
+    func release(_ lease: Lease) throws
+    /// Whether this process has the lease until the end of `transaction`.
+    func isHeld(_ lease: Lease, in transaction: Connection) throws -> Bool
+}
+
+/// The leases of a database. One process uses a file, so that it has all of them, and nothing is recorded.
+package final class Leases: Sendable {
+    /// The time for which a lease lasts after it was renewed: longer than all waits of a transaction.
+    static let duration = Duration.seconds(30)
+    /// The time between two renewals, and between two attempts to take a lease.
+    private static let interval = Duration.seconds(5)
+    /// The longest batch of work outside of the database under a lease.
+    package static let longestBatch = duration / 3
+
+    /// `nil` for a file.
+    private let rows: (any LeaseRows)?
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let worker = Worker.serial("leases")
+
+    init(_ rows: (any LeaseRows)?, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+        self.rows = rows
+        self.now = now
+    }
+
+    /// Runs `work` while this process has a lease, as soon as no other process has it, and again if it was lost meanwhile. If it is lost,
+    /// the task of `work` is cancelled, and its writes fail with ``LeaseLost``.
+    package func hold(_ name: String, _ work: @escaping @Sendable () async throws -> Void) async throws {
+        guard rows != nil else { return try await work() }
+        while !Task.isCancelled {
+            if try await attempt(name, work) == .done { return }
+            try? await Task.sleep(for: Self.interval)
+        }
+    }
+
+    /// Runs `work` under a lease, unless another process has it.
+    ///
+    /// - Returns: whether it ran to its end.
+    @discardableResult
+    package func holdOnce(_ name: String, _ work: @escaping @Sendable () async throws -> Void) async throws -> Bool {
+        try await attempt(name, work) == .done
+    }
+
+    private enum Outcome {
+        case done
+        /// Another process had the lease, or has it now.
+        case elsewhere
+    }
+
+    private func attempt(_ name: String, _ work: @escaping @Sendable () async throws -> Void) async throws -> Outcome {
+        guard rows != nil else {
+            try await work()
+            return .done
+        }
+        guard let lease = await take(name) else { return .elsewhere }
+        let outcome = try await withThrowingTaskGroup(of: Outcome.self) { group in
+            group.addTask {
+                do {
+                    try await Lease.$current.withValue(lease) { try await work() }
+                    return .done
+                } catch is LeaseLost {
+                    return .elsewhere
+                }
+            }
+            group.addTask {
+                await self.keep(lease)
+                return .elsewhere
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? .done
+        }
+        try? await worker.run { [rows] in try rows?.release(lease) }
+        return outcome
+    }
+
+    /// Takes a lease; `nil` if another process has it, or the database does not answer.
+    func take(_ name: String) async -> Lease? {
+        let (begin, rows) = (now(), rows)
+        return try? await worker.run {
+            guard let rows, let generation = try rows.take(name) else { return nil }
+            return Lease(name, generation, rows, until: begin + Self.duration)
+        }
+    }
+
+    /// Renews a lease.
+    ///
+    /// - Returns: `false` if it was lost, or may have been because the database does not answer.
+    func renew(_ lease: Lease) async -> Bool {
+        let (begin, rows) = (now(), rows)
+        let isRenewed = try? await worker.run { try rows?.renew(lease) ?? true }
+        if isRenewed == true { lease.extend(to: begin + Self.duration) }
+        return isRenewed ?? !lease.hasEnded(at: now())
+    }
+
+    /// Renews a lease until it is lost or the task is cancelled.
+    private func keep(_ lease: Lease) async {
+        while (try? await Task.sleep(for: Self.interval)) != nil {
+            guard await renew(lease) else { return }
+        }
+    }
+}
