@@ -49,7 +49,7 @@ extension Accounts: Capability {
     }
 
     package var sweeps: [Sweep] {
-        [.always("audit_lines", run: tidy), Sweep("sessions", run: sweepSessions)]
+        [.always("audit_lines", isLocal: true, run: tidy), Sweep("sessions", run: sweepSessions)]
     }
 
     package var metrics: [any MetricSource] { [auditPressure] }

@@ -29,6 +29,7 @@ package struct Backups: Capability {
     private let backup: BackupService
     private let restore: RestoreService
     private let scheduler: BackupScheduler
+    private let leases: Leases
     private let log: Logger
 
     package init(
@@ -36,6 +37,7 @@ package struct Backups: Capability {
         configuration: BackupsConfiguration
     ) {
         log = environment.log
+        leases = environment.database.leases
         let session = ArchiveSession(
             directory: process.directory, database: environment.database, store: store, clock: environment.clock)
         let turn = BackupTurn()
@@ -73,7 +75,9 @@ package struct Backups: Capability {
 
     package var metrics: [any MetricSource] { [scheduler.metrics] }
 
-    package var background: [BackgroundWork] { [BackgroundWork("scheduled backups") { await scheduler.run() }] }
+    package var background: [BackgroundWork] {
+        [BackgroundWork("scheduled backups", under: leases) { await scheduler.run() }]
+    }
 
     /// The counters of backups.
     package var counts: BackupMetrics { scheduler.metrics }

@@ -66,15 +66,15 @@ extension Catalog: Capability {
 
     package var background: [BackgroundWork] {
         [
-            BackgroundWork("scrubbing") {
+            BackgroundWork("scrubbing", under: database.leases) {
                 await store.finishReconciliation()
                 // With a database of another generation an object's row may be wrong and its bytes right.
                 if !store.isForeign { await scrubber.run() }
             },
-            BackgroundWork("search upgrade") { await searchUpgrade.run() },
-            BackgroundWork("index of names") { await nameIndexer.run() },
-            BackgroundWork("recordings") { await recordings.run() },
-            BackgroundWork("operations on objects") {
+            BackgroundWork("search upgrade", under: database.leases) { await searchUpgrade.run() },
+            BackgroundWork("index of names", under: database.leases) { await nameIndexer.run() },
+            BackgroundWork("recordings", under: database.leases) { await recordings.run() },
+            BackgroundWork("operations on objects", under: database.leases) {
                 await store.finishReconciliation()
                 // If the database is older than the store, a removed file might be the only copy.
                 if !store.isForeign { await operations.run() }

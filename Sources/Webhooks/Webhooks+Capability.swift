@@ -32,7 +32,7 @@ extension Webhooks: Capability {
     package var metrics: [any MetricSource] { [counts] }
 
     /// Sends events as they become due.
-    package var background: [BackgroundWork] { [BackgroundWork("webhooks", run: deliver)] }
+    package var background: [BackgroundWork] { [BackgroundWork("webhooks", under: leases, run: deliver)] }
 
     @Sendable private func deliver() async {
         do {

@@ -61,4 +61,9 @@ package struct BackgroundWork: Sendable {
         self.interrupt = interrupt
         self.run = run
     }
+
+    /// Returns work that one of all gateways with the same database does at a time, under a lease of its name.
+    package init(_ name: String, under leases: Leases, run: @escaping @Sendable () async throws -> Void) {
+        self.init(name) { try await leases.hold(name, run) }
+    }
 }

@@ -7,6 +7,9 @@ package struct Sweep: Sendable {
     /// Whether it removes files of the object store, or rows that say whose a file is. It then waits while the database may be older
     /// than the store: a file might be the only copy.
     package let removesObjects: Bool
+    /// Whether each gateway runs it, because it is also about what is in memory. Of the others one gateway of all with the same database
+    /// runs each round.
+    package let isLocal: Bool
     /// Whether it only runs while the clock is trusted.
     package let needsPermit: Bool
     private let remove: @Sendable (DeletionPermit?) async throws -> Int
@@ -20,6 +23,7 @@ package struct Sweep: Sendable {
     ) {
         self.kind = kind
         self.removesObjects = removesObjects
+        isLocal = false
         needsPermit = true
         remove = { permit in
             guard let permit else { return 0 }
@@ -28,21 +32,26 @@ package struct Sweep: Sendable {
     }
 
     private init(
-        _ kind: String, removesObjects: Bool, always run: @escaping @Sendable (DeletionPermit?) async throws -> Int
+        _ kind: String, removesObjects: Bool, isLocal: Bool,
+        always run: @escaping @Sendable (DeletionPermit?) async throws -> Int
     ) {
         self.kind = kind
         self.removesObjects = removesObjects
+        self.isLocal = isLocal
         needsPermit = false
         remove = run
     }
 
     /// Returns a sweep that also removes things for other reasons than their age.
     ///
-    /// - Parameter run: receives `nil` while nothing may be removed by its age.
+    /// - Parameters:
+    ///   - isLocal: see ``isLocal``.
+    ///   - run: receives `nil` while nothing may be removed by its age.
     package static func always(
-        _ kind: String, removesObjects: Bool = false, run: @escaping @Sendable (DeletionPermit?) async throws -> Int
+        _ kind: String, removesObjects: Bool = false, isLocal: Bool = false,
+        run: @escaping @Sendable (DeletionPermit?) async throws -> Int
     ) -> Sweep {
-        Sweep(kind, removesObjects: removesObjects, always: run)
+        Sweep(kind, removesObjects: removesObjects, isLocal: isLocal, always: run)
     }
 
     /// Removes what is due, and returns the number of removed things.

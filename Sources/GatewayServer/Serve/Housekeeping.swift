@@ -31,12 +31,21 @@ struct Housekeeping: Sendable {
         while !Task.isCancelled {
             database.restoreReserve()
             let permit = await clock.permit()
-            for sweep in sweeps where permit != nil || !sweep.needsPermit {
-                // If the database is older than the store, nothing may be removed: a file might be the only copy.
-                if sweep.removesObjects && store.isForeign { continue }
-                await run(sweep, permit)
+            await run(sweeps.filter(\.isLocal), permit)
+            do {
+                try await database.leases.holdOnce("housekeeping") { await run(sweeps.filter { !$0.isLocal }, permit) }
+            } catch {
+                log.write("the sweeps failed", ["error": "\(error)"], level: .error)
             }
             try? await Task.sleep(for: Self.interval)
+        }
+    }
+
+    private func run(_ sweeps: [Sweep], _ permit: DeletionPermit?) async {
+        for sweep in sweeps where permit != nil || !sweep.needsPermit {
+            // If the database is older than the store, nothing may be removed: a file might be the only copy.
+            if sweep.removesObjects && store.isForeign { continue }
+            await run(sweep, permit)
         }
     }
 
