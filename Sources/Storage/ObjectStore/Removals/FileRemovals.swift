@@ -63,7 +63,9 @@ final class FileRemovals: Sendable {
     ///
     /// - Returns: the number of removed files.
     func sweep() async throws -> Int {
-        try await worker.run { [self] in try removeScheduled() }
+        try await worker.run { [self, lease = Lease.current] in
+            try Lease.$current.withValue(lease) { try removeScheduled() }
+        }
     }
 
     /// Begins no further batch; remaining files are removed after the next start.
@@ -108,6 +110,7 @@ final class FileRemovals: Sendable {
         var count = 0
         for start in stride(from: 0, to: fileIDs.count, by: Self.batch) {
             guard goesOn else { break }
+            try Lease.current?.requireBatch()
             let removed = try engine.removeDurably(
                 Array(fileIDs[start..<min(start + Self.batch, fileIDs.count)]))
             guard !removed.isEmpty else { continue }
