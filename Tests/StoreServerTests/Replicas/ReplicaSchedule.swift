@@ -167,7 +167,10 @@ struct ReplicaSchedule {
         case .copy(let source, let name):
             let copy = try replicas.object(name)
             let last = history.last { $0.name == source && $0.step < ended.start }?.step ?? 0
-            let found = history.first { $0.name == source && $0.step >= last && $0.object.crc64 == copy?.crc64 }
+            // The same bytes may have been stored by a PUT and as parts.
+            let found = history.first {
+                $0.name == source && $0.step >= last && $0.object.crc64 == copy?.crc64 && $0.object.etag == copy?.etag
+            }
             guard let found else { throw Violation(description: "the copy has other bytes than its source had") }
             try store(Stored(found.object.bytes, begin: ended.begin, etag: found.object.etag), at: name)
         }
