@@ -13,7 +13,7 @@ extension StoreSchema {
         postgres: """
             ALTER TABLE store_removals ADD COLUMN not_before BIGINT NOT NULL DEFAULT 0;
             ALTER TABLE store_removals ADD COLUMN is_begun BIGINT NOT NULL DEFAULT 0;
-            """)
+            """, compatibility: .expanding)
 }
 
 /// The data files with rows, and those to be removed.

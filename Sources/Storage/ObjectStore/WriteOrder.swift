@@ -15,7 +15,7 @@ extension StoreSchema {
             ALTER TABLE store_parts ADD COLUMN base_version BIGINT NOT NULL DEFAULT 0;
             ALTER TABLE store_objects ADD COLUMN version BIGINT NOT NULL DEFAULT 1;
             ALTER TABLE store_objects ADD COLUMN base_version BIGINT NOT NULL DEFAULT 0;
-            """)
+            """, compatibility: .expanding)
 }
 
 /// The order of the writers of one row, which may be in several gateways.
