@@ -30,6 +30,22 @@ package struct Restore {
         package var createdAt = ""
     }
 
+    /// The folder of a restore, and what of the gateway is elsewhere.
+    package struct Destination {
+        let path: String
+        /// Whether the objects keep their bytes in a bucket. The folder then has to be new or empty.
+        let keepsBucket: Bool
+        /// The server that has the database of the folder so far, or that is going to have it; the database is restored into the folder in
+        /// any case. `nil` = no server may have it.
+        let place: String?
+
+        package init(_ path: String, keepsBucket: Bool = false, usedWith place: String? = nil) {
+            self.path = path
+            self.keepsBucket = keepsBucket
+            self.place = place
+        }
+    }
+
     let archive: ArchiveContents
     let migrations: [Migration]
     let now: UnixTime
@@ -38,21 +54,16 @@ package struct Restore {
 
     /// - Parameters:
     ///   - file: the archive.
-    ///   - path: a new or empty folder, if `keepsBucket`.
     ///   - migrations: those of this program.
-    ///   - keepsBucket: whether the objects keep their bytes in a bucket.
-    ///   - place: the server that has the database of the folder so far, or that is going to have it; the database is restored into the
-    ///     folder in any case.
     /// - Throws: ``ArchiveError``, `DataDirectory.Problem`, `DatabaseError`. Nothing has changed unless files were already being
     ///   replaced.
     package static func run(
-        from file: String, passphrase: Secret?, into path: String, migrations: [Migration], now: UnixTime,
-        keepsBucket: Bool = false, usedWith place: String? = nil
+        from file: String, passphrase: Secret?, into destination: Destination, migrations: [Migration], now: UnixTime
     ) throws -> Outcome {
         let archive = try ArchiveContents(try ArchiveFile.open(file, passphrase: passphrase))
-        let target = try RestoreTarget(
-            path, for: archive.manifest, keepsBucket: keepsBucket, usedWith: place)
-        let restore = Restore(archive: archive, migrations: migrations, now: now, keepsBucket: keepsBucket)
+        let target = try RestoreTarget(destination, for: archive.manifest)
+        let restore = Restore(
+            archive: archive, migrations: migrations, now: now, keepsBucket: destination.keepsBucket)
         return try restore.run(target)
     }
 

@@ -12,13 +12,11 @@ struct RestoreTarget {
 
     /// Creates the folder if it does not exist, and locks it.
     ///
-    /// - Parameters:
-    ///   - keepsBucket: whether the objects keep their bytes in a bucket.
-    ///   - place: the server that may have the database of the folder so far; `nil` = no server may have it.
     /// - Throws: `DataDirectory.Problem` if it contains anything but the store that belongs to the archive's database.
-    init(_ path: String, for manifest: Manifest, keepsBucket: Bool, usedWith place: String?) throws {
+    init(_ destination: Restore.Destination, for manifest: Manifest) throws {
+        let (path, keepsBucket) = (destination.path, destination.keepsBucket)
         try DataDirectory.make(path)
-        if try DataDirectory.serverPlace(path) != place { try DataDirectory.requireFile(path) }
+        if try DataDirectory.serverPlace(path) != destination.place { try DataDirectory.requireFile(path) }
         let restoring = try PrivateFile.read(path + "/restoring/manifest").flatMap { Manifest($0) }
         let store = try OfflineStore(directory: path + "/store").identity?.id
         if let restoring {

@@ -61,7 +61,7 @@ struct RequestedRestore {
             try PrivateFile.makeFolder(folder.new)
             try linkStore()
             let outcome = try Restore.run(
-                from: folder.archive, passphrase: nil, into: folder.new, migrations: migrations, now: now)
+                from: folder.archive, passphrase: nil, into: .init(folder.new), migrations: migrations, now: now)
             result.count(outcome)
             return try DataSwitch(from: "restore/new", to: previous, in: folder.directory, result: result)
         }

@@ -57,8 +57,9 @@ struct RestoreCommand: Command {
             if let server { try StoppedServer.requireNoTables(server, Program.migrations) }
             let outcome = try ArchiveError.naming(path) {
                 try Restore.run(
-                    from: path, passphrase: passphrase, into: directory, migrations: Program.migrations,
-                    now: environment.clock.now(), keepsBucket: keepsBucket, usedWith: server?.place)
+                    from: path, passphrase: passphrase,
+                    into: .init(directory, keepsBucket: keepsBucket, usedWith: server?.place),
+                    migrations: Program.migrations, now: environment.clock.now())
             }
             return reply(outcome, try server.map { try copyDatabase(to: $0, environment) })
         }
