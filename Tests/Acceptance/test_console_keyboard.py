@@ -39,7 +39,7 @@ def found(console, text: str, label: str):
     return console.find(f"//dialog[@open]//li[span[@class='label'][normalize-space()='{label}']]")
 
 
-def test_keys_go_through_any_number_of_rows(console, gateway, uploader):
+def test_keys_select_any_number_of_rows(console, gateway, uploader):
     run = unique("run")
     for number in range(90):
         completed(uploader, b"x", {"run": run, FILE_NAME_TAG: f"file {number:03}.txt"})

@@ -111,7 +111,7 @@ def test_long_name_keeps_its_end_and_devices_have_names(console, gateway, admin,
     assert uploader.device_id in console.fact("Device id")
 
 
-def test_tags_that_tell_most_are_shown_first(console, gateway, uploader):
+def test_tags_that_differ_are_shown_first(console, gateway, uploader):
     run = unique("run")
     for number, sky in enumerate(("rain", "sun", "fog")):
         tags = {"area": "one for all", "run": run, "weather": sky, "zone": "one for all"}
@@ -128,7 +128,7 @@ def test_tags_that_tell_most_are_shown_first(console, gateway, uploader):
     )
 
 
-def test_chosen_columns_stand_in_the_address(console, gateway, drives):
+def test_address_has_the_chosen_columns(console, gateway, drives):
     search(console, gateway, f"raw_tags.run={drives}")
     console.until(lambda: len(names(console)) == 4)
     console.press("Columns")
@@ -168,7 +168,7 @@ def test_saved_search_belongs_to_the_organization(console, gateway, admin, drive
     console.until(lambda: name not in saved())
 
 
-def test_facets_tell_how_many_values_there_are_and_find_them(console, gateway, uploader):
+def test_facets_show_the_number_of_their_values_and_find_them(console, gateway, uploader):
     batch = unique("batch")
     for number in range(25):
         completed(uploader, content(10), {"batch": batch, "lap": f"Lap-{number:02}"})

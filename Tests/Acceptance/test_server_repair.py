@@ -138,7 +138,7 @@ def test_support_bundle_examines_a_stopped_gateway(gateway, binary, tmp_path):
     assert json.loads(bundle.read_text())["doctor"]["in_order"]
 
 
-def test_migrate_command(gateway, binary, postgres, tmp_path):
+def test_migrate_command_keeps_a_current_schema(gateway, binary, postgres, tmp_path):
     command = ("database", "migrate", "--config", gateway.config)
     done = offline(binary, *command, environment=gateway.environment)
     assert done["applied"] == [] and done["place"].startswith("postgresql://")

@@ -13,7 +13,7 @@ const types = {
   tags: { title: 'Tags', width: 'minmax(8rem, 2fr)', create: tagsCell },
   size: { title: 'Size', width: '5.5rem', order: 'size', isNumber: true, create: () => textCell((row) => formatBytes(row.size)) },
   started: { title: 'Started', width: '8.5rem', order: 'created', create: () => timeCell((row) => row.createdAt) },
-  recorded: { title: 'Recorded from', width: '8.5rem', create: () => timeCell((row) => seconds(row.recordedFrom)) },
+  recorded: { title: 'Recorded', width: '8.5rem', create: () => timeCell((row) => seconds(row.recordedFrom)) },
   duration: { title: 'Duration', width: '6rem', isNumber: true, create: () => textCell(duration) },
   completed: { title: 'Completed', width: '8.5rem', order: '', create: () => timeCell((row) => row.completedAt) },
 }

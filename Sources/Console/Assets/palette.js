@@ -46,7 +46,7 @@ export function openPalette(pages, more) {
   const field = h('input', { type: 'text', role: 'combobox', 'aria-expanded': 'true', 'aria-controls': 'palette-list',
     'aria-label': 'Go to a page, a device or an object, or do an action', placeholder: 'Page, device, object or action',
     autocomplete: 'off', spellcheck: 'false' })
-  const dialog = h('dialog', { class: 'palette', 'aria-label': 'Go to' }, field, list)
+  const dialog = h('dialog', { class: 'palette', 'aria-label': 'Pages, devices, objects and actions' }, field, list)
   let shown = []
   let active = 0
   let found = { text: '', objects: [] }

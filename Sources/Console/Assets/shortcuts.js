@@ -61,7 +61,7 @@ function moveRow(step) {
 }
 
 function showHelp(pages) {
-  const keys = [['Ctrl K', 'Pages, devices, objects and actions'], ['.', 'The same, also for the selected rows'], ['/', 'Search'],
+  const keys = [['Ctrl K', 'Pages, devices, objects and actions'], ['.', 'Actions on the selected rows, pages, devices and objects'], ['/', 'Search'],
     ['j', 'Next row'], ['k', 'Previous row'], ['Enter', 'Open the row'], ['x', 'Select the row'], ['?', 'This list'],
     ...pages.filter(({ shortcut }) => shortcut).map(({ shortcut, title }) => [`g ${shortcut}`, title])]
   const choice = h('div', { onchange: ({ target }) => {

@@ -198,7 +198,7 @@ package enum Program: CompletedProgram {
                     [.command(ConfigCheck.self), .command(ConfigShow.self)])),
             .group(
                 CommandGroup(
-                    "database", "Move the database to a PostgreSQL server or back, and migrate its tables",
+                    "database", "Copy the database to a PostgreSQL server or back, and migrate its tables",
                     [.command(DatabaseCopyCommand.self), .command(DatabaseMigrate.self)])),
             .group(
                 CommandGroup(

@@ -106,12 +106,12 @@ struct DatabaseCopyCommand: Command {
 /// `data-gateway database migrate`
 struct DatabaseMigrate: Command {
     static let name = "migrate"
-    static let summary = "Bring the tables on a PostgreSQL server to this version"
+    static let summary = "Change the tables on a PostgreSQL server to those of this version"
     static let discussion = [
         """
         A gateway does the same when it starts. Use the command before the start if that would take long: a gateway of the \
-        version before may run meanwhile. If one of the changes is not for it, the command says so and changes nothing. \
-        Run it again if it was interrupted.
+        version before may run meanwhile. If one of the changes is not for that version, the command is refused \
+        and changes nothing. Run it again if it was interrupted.
         """
     ]
     static let examples = ["database migrate --config gateway.json5"]
