@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func restOfALongPageIsReadInTheBackground() async throws {
+    @Test(.onSQLite) func restOfALongPageIsReadInTheBackground() async throws {
         try insert(Array(repeating: 100, count: 120))
         let (page, limits) = try await parts(PageLimit(rows: 100))
         #expect(page.rows == Array(1...100) && page.hasMore && page.bytes == 100 * 116)
@@ -123,12 +123,19 @@ import Testing
         #expect(all.rows == Array(1...120) && !all.hasMore)
     }
 
-    @Test func largeRowsAreReadInTheBackground() async throws {
+    @Test(.onSQLite) func largeRowsAreReadInTheBackground() async throws {
         try insert(Array(repeating: 500_000, count: 4))
         let (page, limits) = try await parts(PageLimit(rows: 10))
         #expect(page.rows == [1, 2] && page.hasMore)
         #expect(limits.map(\.takesFirstRow) == [false, true])
         #expect(limits[0].bytes <= 64 << 10)
+    }
+
+    @Test(.onPostgres) func pageOfAServerIsOneRead() async throws {
+        try insert(Array(repeating: 100, count: 120))
+        let (page, limits) = try await parts(PageLimit(rows: 100))
+        #expect(page.rows == Array(1...100) && page.hasMore && page.bytes == 100 * 116)
+        #expect(limits == [PageLimit(rows: 100)])
     }
 
     @Test func bothPartsShareTheLimitInBytes() async throws {

@@ -54,6 +54,7 @@ struct ObjectListing: Sendable {
         guard let first = query.onLoop else {
             return try await database.readInBackground { try Self.page(query.resolved(by: names, in: $0), in: $0) }
         }
+        guard database.readsInPlace else { return try await database.read { try Self.page(query, in: $0) } }
         var page = try await database.read { try Self.page(first, in: $0) }
         guard let rest = query.rest(after: page.objects, next: page.next?.position) else { return page }
         let further = try await database.readInBackground { try Self.page(rest, in: $0) }

@@ -78,6 +78,9 @@ package final class Database: Sendable {
     let isShared: Bool
     /// The number of messages to a server for whose answers the program has waited; 0 with a file.
     package var roundTrips: Int { trips?.count ?? 0 }
+    /// Whether ``read(_:)`` runs on the caller's thread, which may be an event loop's. If not, each read has round trips to a server, and
+    /// occupies no loop, so that a page is read at once.
+    package var readsInPlace: Bool { remote == nil }
     /// Whether the database is a SQLite file.
     package var isFile: Bool { file != nil }
     /// The counts of the connections to a server; `nil` with a file.
@@ -384,7 +387,7 @@ extension Database {
     /// Reads one page of a list: its first rows where ``read(_:)`` runs, and the rest in the background, if there is one.
     ///
     /// Short lists thus need no other thread, and nobody's long list holds up an event loop. The two parts are two reads, as two
-    /// pages would be.
+    /// pages would be. A page of a server is one read, see ``readsInPlace``.
     ///
     /// - Parameter body: reads rows by an index, within the given limit: those after `last`, or the first ones of the page if that
     ///   is `nil`.
@@ -392,7 +395,8 @@ extension Database {
         _ limit: PageLimit,
         _ body: @escaping @Sendable (ReadConnection, _ limit: PageLimit, _ last: T?) throws -> PageRows<T>
     ) async throws -> PageRows<T> {
-        let part = try await read { try body($0, limit.partOnLoop, nil) }
+        let first = readsInPlace ? limit.partOnLoop : limit
+        let part = try await read { try body($0, first, nil) }
         var page = PageRows<T>(limit)
         page.append(rest: part)
         guard let rest = limit.rest(after: page) else { return page }

@@ -61,7 +61,7 @@ package struct Migration: Sendable {
         self.sql = sql
         self.index = index
         postgres = sql
-        compatibility = sql.utf8.starts(with: "CREATE INDEX".utf8) ? .expanding : .own
+        compatibility = sql.contains(" UNIQUE ") ? .own : .expanding
         change = nil
     }
 
@@ -115,15 +115,6 @@ extension ReadConnection {
         }
         let names = Set(applied.map(\.name))
         return migrations.filter { !$0.isDormant && !names.contains($0.name) }
-    }
-
-    /// Returns the migrations that a schema on a server does not have; `nil` if it has no tables.
-    func pendingOnServer(_ migrations: [Migration]) throws -> [Migration]? {
-        try session.begin()
-        let exists = try hasRow("SELECT 1 FROM pg_class WHERE oid = to_regclass('migrations')")
-        let pending = exists ? try pending(migrations) : nil
-        try session.commit()
-        return pending
     }
 
     private func appliedInFile() throws -> [(name: String, lowest: String?)] {

@@ -104,6 +104,17 @@ extension Connection {
     }
 }
 
+extension ReadConnection {
+    /// Returns the migrations that a schema on a server does not have; `nil` if it has no tables.
+    func pendingOnServer(_ migrations: [Migration]) throws -> [Migration]? {
+        try session.begin()
+        let exists = try hasRow("SELECT 1 FROM pg_class WHERE oid = to_regclass('migrations')")
+        let pending = exists ? try pending(migrations) : nil
+        try session.commit()
+        return pending
+    }
+}
+
 /// Statements that a migration runs outside of transactions.
 extension PostgresSession {
     /// The attempts to lock a table, with a pause as long as the attempt.
