@@ -336,9 +336,11 @@ final class Ended: Sendable {
         #expect(connection.exchanges == 0)
     }
 
-    @Test func readerThatDoesNotReadStopsTheServerAndIsNotStalled() throws {
-        let sent = Ended()
-        let server = try RawServer { peer in
+    /// Returns a server that sends 256 MiB.
+    ///
+    /// - Parameter sent: counts each MiB.
+    private static func large(_ sent: Ended) throws -> RawServer {
+        try RawServer { peer in
             _ = try peer.head()
             try peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(256 << 20)\r\n\r\n")
             for _ in 0..<256 {
@@ -346,6 +348,11 @@ final class Ended: Sendable {
                 sent.count()
             }
         }
+    }
+
+    @Test func readerThatDoesNotReadStopsTheServerAndIsNotStalled() throws {
+        let sent = Ended()
+        let server = try Self.large(sent)
         defer { server.stop() }
         let connection = Self.impatient()
         let reader = connection.makeReader()
@@ -402,14 +409,7 @@ final class Ended: Sendable {
 
     @Test func readerThatWaitsStopsTheServerAndIsNotStalled() async throws {
         let sent = Ended()
-        let server = try RawServer { peer in
-            _ = try peer.head()
-            try peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(256 << 20)\r\n\r\n")
-            for _ in 0..<256 {
-                try peer.send([UInt8](repeating: 1, count: 1 << 20))
-                sent.count()
-            }
-        }
+        let server = try Self.large(sent)
         defer { server.stop() }
         let download = try await Self.impatient().download(HTTPRequest("GET", server.url))
         try await Self.outlastStall()
