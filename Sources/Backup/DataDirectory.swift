@@ -107,16 +107,8 @@ package final class DataDirectory: Sendable {
     package static func openForRepair(_ path: String, usedWith place: String? = nil) throws -> DataDirectory {
         if let place {
             try require(path, usedWith: place)
-            let directory = try DataDirectory(locking: path)
-            try directory.checkFormat()
-            return directory
-        }
-        try requireFile(path)
-        // A restore that did not finish is the reason why the database is missing.
-        let isInterrupted = try exists(path + "/restoring") || RequestedRestore.isPending(in: path)
-        if !hasDatabase(path), !isInterrupted { try requireNeverServed(path) }
-        guard hasDatabase(path) || isInterrupted, exists(path + "/format") else {
-            throw Problem(description: "\(path) is not a data directory: it has no files gateway.db and format")
+        } else {
+            try requireDatabase(path)
         }
         let directory = try DataDirectory(locking: path)
         guard !exists(directory.restoring) else {
@@ -125,6 +117,17 @@ package final class DataDirectory: Sendable {
         try directory.requireNoRequest()
         try directory.checkFormat()
         return directory
+    }
+
+    /// Throws unless a folder has a database as a file, or an interrupted restore is the reason why it has none.
+    private static func requireDatabase(_ path: String) throws {
+        try requireFile(path)
+        // A restore that did not finish is the reason why the database is missing.
+        let isInterrupted = try exists(path + "/restoring") || RequestedRestore.isPending(in: path)
+        if !hasDatabase(path), !isInterrupted { try requireNeverServed(path) }
+        guard hasDatabase(path) || isInterrupted, exists(path + "/format") else {
+            throw Problem(description: "\(path) is not a data directory: it has no files gateway.db and format")
+        }
     }
 
     /// Throws if the next start replaces the data, which a command must not precede.

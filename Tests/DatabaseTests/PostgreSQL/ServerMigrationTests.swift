@@ -86,6 +86,19 @@ import Testing
         #expect(try scratch.server.migrate([.notes, added, removed]) == ["notes-2", "notes-3"])
     }
 
+    @Test func eachMigrationIsPermittedInItsTransaction() throws {
+        try database([.notes]).close()
+        var requested: [[String]] = []
+        #expect(throws: DatabaseError.overloaded) {
+            try scratch.connection().apply([.notes, added, removed]) { migrations in
+                requested.append(migrations.map(\.name))
+                if requested.last == ["notes-3"] { throw DatabaseError.overloaded }
+            }
+        }
+        #expect(requested == [["notes-2", "notes-3"], ["notes-2"], ["notes-3"]])
+        #expect(try scratch.reader().columns(of: "notes") == ["id", "body", "parent", "color"])
+    }
+
     @Test func schemaWithoutTablesIsLeftToAGateway() throws {
         let failure = #expect(throws: DatabaseError.self) { try scratch.server.migrate([.notes]) }
         #expect("\(try #require(failure))".hasSuffix("has no tables: a gateway creates them when it starts"))

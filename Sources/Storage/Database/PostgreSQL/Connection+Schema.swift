@@ -44,7 +44,7 @@ extension Connection {
 
     /// Applies the migrations that the schema does not have, each in a transaction with the writers' lock, one program after the other.
     ///
-    /// - Parameter permit: throws if they must not be applied now; called once if there are any.
+    /// - Parameter permit: throws if they must not be applied now; called for all of them, and again in the transaction of each.
     /// - Returns: their names.
     func apply(_ migrations: [Migration], permit: ([Migration]) throws -> Void) throws -> [String] {
         guard let session = session as? PostgresSession, try pendingOnServer(migrations)?.isEmpty == false else {
@@ -60,6 +60,8 @@ extension Connection {
             try session.waitingForTables { limit in
                 try writing {
                     try session.executeScript(limit)
+                    // A gateway that starts takes the right to the schema with the writers' lock, too.
+                    try permit([migration])
                     try change(by: migration)
                 }
             }
