@@ -1,4 +1,4 @@
-import { call, hasRole, selectedOrganization } from './api.js'
+import { call, callAll, hasRole, selectedOrganization } from './api.js'
 import { h } from './dom.js'
 
 /** Time for which names are kept, in milliseconds. */
@@ -9,6 +9,20 @@ let known = { organization: null, names: new Map(), loadedAt: 0 }
 /** The functions that wait for names, by device id. */
 const waiting = new Map()
 let isLoading = false
+/** The devices of an organization, which are loaded once. */
+let devices = { organization: null, list: [] }
+
+/** Loads the devices of the organization, if the user's role may list them and they are not loaded. */
+export async function loadDevices() {
+  if (!hasRole('operator') || devices.organization === selectedOrganization()) return
+  devices = { organization: selectedOrganization(), list: [] }
+  devices.list = await callAll('devices', 'ListDevices', 'devices', { pageSize: 1000 }, { isBackground: true })
+}
+
+/** The devices of the organization that were loaded. */
+export function loadedDevices() {
+  return devices.list
+}
 
 function currentNames() {
   const organization = selectedOrganization()

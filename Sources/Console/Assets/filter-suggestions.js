@@ -1,4 +1,4 @@
-import { callAll, hasRole, selectedOrganization } from './api.js'
+import { loadDevices, loadedDevices } from './device-names.js'
 import { h } from './dom.js'
 import { termFor } from './filter-terms.js'
 import { loadSiteNames } from './object-facets.js'
@@ -6,14 +6,6 @@ import { fileNameTag } from './object-source.js'
 
 const mostSuggestions = 8
 const day = 86_400_000
-/** The devices of an organization, which are loaded once. */
-let devices = { organization: null, list: [] }
-
-async function loadDevices() {
-  if (!hasRole('operator') || devices.organization === selectedOrganization()) return
-  devices = { organization: selectedOrganization(), list: [] }
-  devices.list = await callAll('devices', 'ListDevices', 'devices', { pageSize: 1000 }, { isBackground: true })
-}
 
 /** The term that is being typed: what follows the last space outside quotes. */
 function lastTerm(text) {
@@ -31,7 +23,7 @@ function candidates(source, siteNames) {
       term: termFor(name, value), label: `${key} ${value}`, count: Number(objects) }))
   })
   return [
-    ...devices.list.filter(({ displayName }) => displayName).map(({ deviceId, displayName }) => (
+    ...loadedDevices().filter(({ displayName }) => displayName).map(({ deviceId, displayName }) => (
       { term: termFor('device', deviceId), label: displayName })),
     ...[...siteNames].map(([id, name]) => ({ term: termFor('site', id), label: name })),
     { term: `created=${date(today)}`, label: 'today (UTC)' },

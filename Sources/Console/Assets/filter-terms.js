@@ -44,7 +44,8 @@ function quoteIfNeeded(value) {
   return /^[\w.:/+@-]+$/.test(value) ? value : quote(value)
 }
 
-function quote(text) {
+/** The text as a word or a value of a filter, whatever characters it has. */
+export function quote(text) {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 }
 

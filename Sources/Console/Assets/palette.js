@@ -1,11 +1,11 @@
-import { call, callAll, hasRole, selectedOrganization } from './api.js'
+import { call, hasRole } from './api.js'
+import { loadDevices, loadedDevices } from './device-names.js'
 import { h } from './dom.js'
 import { fileIcon } from './file-type.js'
+import { quote } from './filter-terms.js'
 import { nameParts } from './object-row.js'
 
 const [mostEntries, mostObjects, typingTime] = [12, 6, 150]
-/** The devices of an organization, which are loaded once. */
-let devices = { organization: null, list: [] }
 
 /** What the buttons and links beside headings and above selected rows do: `[{kind, label, run}]`. */
 function pageActions() {
@@ -14,21 +14,15 @@ function pageActions() {
     .map((each) => ({ kind: 'Action', label: each.textContent, run: () => each.click() }))
 }
 
-async function loadDevices() {
-  if (!hasRole('operator') || devices.organization === selectedOrganization()) return
-  devices = { organization: selectedOrganization(), list: [] }
-  devices.list = await callAll('devices', 'ListDevices', 'devices', { pageSize: 1000 }, { isBackground: true })
-}
-
 function deviceEntries() {
-  return devices.list.map(({ deviceId, displayName }) => ({
+  return loadedDevices().map(({ deviceId, displayName }) => ({
     kind: 'Device', label: displayName || deviceId, detail: displayName ? deviceId : '',
     run: () => { location.hash = `#/devices/${deviceId}` } }))
 }
 
 async function objectEntries(text) {
-  const filter = `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
-  const { objects = [] } = await call('objects', 'ListObjects', { pageSize: mostObjects, filter }, { isBackground: true })
+  const request = { pageSize: mostObjects, filter: quote(text) }
+  const { objects = [] } = await call('objects', 'ListObjects', request, { isBackground: true })
   return objects.map((object) => ({ kind: 'Object', label: object.name, icon: fileIcon(object),
     run: () => { location.hash = `#/objects/${object.fileId}` } }))
 }
