@@ -92,7 +92,6 @@ enum LeaseRecords {
 final class LeaseRenewal: Sendable {
     private let closing = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
-    private static let requestLimit = Duration.seconds(5)
 
     /// - Parameter onLoss: called once if another program has taken the right.
     init(
@@ -101,26 +100,23 @@ final class LeaseRenewal: Sendable {
     ) {
         let (closing, ended) = (closing, ended)
         Worker.thread("lease").post {
-            var session: PostgresSession?
+            var session = LeaseSession(server)
             while closing.wait(timeout: .now() + .nanoseconds(Int(interval.nanoseconds))) == .timedOut {
-                guard Self.renew(holder, of: server, by: &session) else {
+                guard Self.renew(holder, by: &session) else {
                     onLoss()
                     break
                 }
             }
             // The next gateway need not wait.
-            _ = try? Self.change("DELETE FROM leases", holder, of: server, by: &session)
+            _ = try? Self.change("DELETE FROM leases", holder, by: &session)
             ended.signal()
         }
     }
 
     /// - Returns: `false` if another program has the right. A server that does not answer gives it to nobody.
-    private static func renew(_ holder: LeaseHolder, of server: PostgresServer, by session: inout PostgresSession?)
-        -> Bool
-    {
+    private static func renew(_ holder: LeaseHolder, by session: inout LeaseSession) -> Bool {
         do {
-            return try change(
-                "UPDATE leases SET expires_at = \(LeaseRecords.end)", holder, of: server, by: &session) > 0
+            return try change("UPDATE leases SET expires_at = \(LeaseRecords.end)", holder, by: &session) > 0
         } catch {
             return true
         }
@@ -131,19 +127,9 @@ final class LeaseRenewal: Sendable {
     /// - Parameter statement: without the condition.
     /// - Returns: the number of changed rows.
     private static func change(
-        _ statement: String, _ holder: LeaseHolder, of server: PostgresServer, by session: inout PostgresSession?
+        _ statement: String, _ holder: LeaseHolder, by session: inout LeaseSession
     ) throws(DatabaseError) -> Int {
-        let current: PostgresSession
-        if let session { current = session } else { current = try PostgresSession(server, .reader) }
-        session = current
-        if current.link.isLost || current.link.isOfFormerPrimary { try current.reconnect() }
-        // It does not wait for a standby: a change that only the primary has is as good.
-        return try current.run(
-            """
-            SELECT set_config('synchronous_commit', 'local', true); \
-            \(statement) WHERE \(LeaseRecords.condition(holder))
-            """, atMost: requestLimit
-        ).changedRows
+        try session.run("\(statement) WHERE \(LeaseRecords.condition(holder))").changedRows
     }
 
     /// Gives the right up, without waiting for that.
