@@ -96,7 +96,7 @@ extension Transfer {
                     return state.wanted.flatMap { $0.count > 0 || hasMore ? $0.count : nil }
                 }
             }
-            // Those that found no space there follow them.
+            // Bytes that found no space in the buffer come with the next call.
             if count > 0 { return count }
         }
         return try state.withLock { state in

@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 
 /// Another process may have the lease: the work ends.
 package struct LeaseLost: Error, Equatable, CustomStringConvertible {
@@ -150,5 +150,14 @@ package final class Leases: Sendable {
         while (try? await Task.sleep(for: Self.interval)) != nil {
             guard await renew(lease) else { return }
         }
+    }
+}
+
+extension Worker {
+    /// Runs `work` under the lease of the calling task, see ``Lease/current``.
+    package nonisolated(nonsending) func runUnderLease<T: Sendable>(
+        _ work: @escaping @Sendable () throws -> T
+    ) async throws -> T {
+        try await run { [lease = Lease.current] in try Lease.$current.withValue(lease) { try work() } }
     }
 }

@@ -39,7 +39,7 @@ final class Discards: Sendable {
     ///
     /// - Returns: the number of deleted rows.
     func sweep() async throws -> Int {
-        try await worker.run { [self, lease = Lease.current] in try Lease.$current.withValue(lease) { try run() } }
+        try await worker.runUnderLease { [self] in try run() }
     }
 
     /// Begins no further transaction; remaining rows are deleted after the next start.

@@ -63,9 +63,7 @@ final class FileRemovals: Sendable {
     ///
     /// - Returns: the number of removed files.
     func sweep() async throws -> Int {
-        try await worker.run { [self, lease = Lease.current] in
-            try Lease.$current.withValue(lease) { try removeScheduled() }
-        }
+        try await worker.runUnderLease { [self] in try removeScheduled() }
     }
 
     /// Begins no further batch; remaining files are removed after the next start.
