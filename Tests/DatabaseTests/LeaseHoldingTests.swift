@@ -71,7 +71,7 @@ import Testing
         #expect(next.generation == stopped.generation + 1)
         await #expect(throws: LeaseLost(name: "work")) { try await processes.write("late", under: stopped) }
         #expect(throws: LeaseLost(name: "work")) { try stopped.requireBatch(at: processes.now) }
-        #expect(await first.renew(stopped) == false)
+        #expect(await first.renew([stopped]).count == 1)
         try await processes.write("next", under: next)
         #expect(try processes.database.notes() == ["before", "next"])
     }
@@ -85,11 +85,54 @@ import Testing
             try processes.pass(20)
             // A batch would end after the lease.
             #expect(throws: LeaseLost(name: "work")) { try lease.requireBatch(at: processes.now + .seconds(1)) }
-            #expect(await first.renew(lease))
+            #expect(await first.renew([lease]).isEmpty)
             try lease.requireBatch(at: processes.now + .seconds(20))
             #expect(await second.take("work") == nil)
         }
         #expect(await second.take("other") != nil)
+    }
+
+    @Test(.onPostgres) func oneRenewalIsOfAllLeasesOfAProcess() async throws {
+        let processes = try Processes()
+        defer { processes.database.close() }
+        let (first, second) = (processes.process(), processes.process())
+        var leases: [Lease] = []
+        for name in ["a", "b's", "c"] { leases.append(try #require(await first.take(name))) }
+        try processes.pass(31)
+        let taken = try #require(await second.take("c"))
+        #expect(await first.renew(leases).map(\.name) == ["c"])
+        #expect(await second.take("a") == nil)
+        #expect(await second.renew([taken]).isEmpty)
+    }
+
+    @Test(.onPostgres) func otherProcessesSeeTheWorkUnderALease() async throws {
+        let processes = try Processes()
+        defer { processes.database.close() }
+        let (first, second) = (processes.process(), processes.process())
+        #expect(try await second.work(under: "work") == nil)
+        let result = try await first.holding("work", for: "reading") { lease in
+            #expect(try await second.work(under: "work") == "reading")
+            #expect(try await second.holding("work", for: "writing") { _ in 2 } == nil)
+            try await processes.write("first", under: try #require(lease))
+            return 1
+        }
+        #expect(result == 1)
+        #expect(try await second.work(under: "work") == nil)
+        #expect(try await second.holding("work", for: "writing") { _ in 2 } == 2)
+    }
+
+    @Test(.onPostgres) func threadHoldsALease() throws {
+        let processes = try Processes()
+        defer { processes.database.close() }
+        let (first, second) = (processes.process(), processes.process())
+        let result = try first.holdingBlocking("work") {
+            #expect(Lease.current?.name == "work")
+            let other = try second.holdingBlocking("work") { 2 }
+            #expect(other == nil)
+            return 1
+        }
+        #expect(result == 1)
+        #expect(try second.holdingBlocking("work") { 2 } == 2)
     }
 
     @Test(.onPostgres) func leaseIsGivenUpAfterItsWork() async throws {

@@ -49,12 +49,14 @@ package final class Lease: Sendable {
 /// The rows of leases, which end by the database's clock. Its calls block.
 protocol LeaseRows: Sendable {
     /// - Returns: the generation; `nil` if another process has the lease.
-    func take(_ name: String) throws -> Int64?
-    /// - Returns: `false` if another process has taken the lease.
-    func renew(_ lease: Lease) throws -> Bool
+    func take(_ name: String, for description: String) throws -> Int64?
+    /// - Returns: the names of the renewed leases; another process has taken the others.
+    func renew(_ leases: [Lease]) throws -> Set<String>
     func release(_ lease: Lease) throws
     /// Whether this process has the lease until the end of `transaction`.
     func isHeld(_ lease: Lease, in transaction: Connection) throws -> Bool
+    /// Returns the description of the work for which any process has a lease; `nil` = none has it.
+    func work(under name: String) throws -> String?
 }
 
 /// The leases of a database. One process uses a file, so that it has all of them, and nothing is recorded.
@@ -70,6 +72,13 @@ package final class Leases: Sendable {
     private let rows: (any LeaseRows)?
     private let now: @Sendable () -> ContinuousClock.Instant
     private let worker = Worker.serial("leases")
+    private let held = Lock(Held())
+
+    /// The leases that are renewed, all in one statement.
+    private struct Held {
+        var leases: [ObjectIdentifier: (lease: Lease, loss: AsyncStream<Void>.Continuation)] = [:]
+        var isRenewing = false
+    }
 
     init(_ rows: (any LeaseRows)?, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.rows = rows
@@ -94,6 +103,46 @@ package final class Leases: Sendable {
         try await attempt(name, work) == .done
     }
 
+    /// Runs `body` under a lease, unless another process has it. If the lease is lost, the writes of `body` that run under it fail.
+    ///
+    /// - Parameter description: what `body` does, for ``work(under:)`` of other processes.
+    /// - Returns: `nil` if another process has the lease.
+    package nonisolated(nonsending) func holding<T>(
+        _ name: String, for description: String, _ body: nonisolated(nonsending) (Lease?) async throws -> T
+    ) async throws -> T? {
+        guard rows != nil else { return try await body(nil) }
+        guard let lease = await take(name, for: description) else { return nil }
+        _ = keep(lease)
+        let result: Result<T, any Error>
+        do {
+            result = .success(try await body(lease))
+        } catch {
+            result = .failure(error)
+        }
+        await release(lease)
+        return try result.get()
+    }
+
+    /// The same as ``holding(_:for:_:)`` for a thread that may block. The writes of `body` run under the lease.
+    package func holdingBlocking<T>(_ name: String, _ body: () throws -> T) throws -> T? {
+        guard let rows else { return try body() }
+        let begin = now()
+        guard let generation = try rows.take(name, for: "") else { return nil }
+        let lease = Lease(name, generation, rows, until: begin + Self.duration)
+        _ = keep(lease)
+        defer {
+            forget(lease)
+            try? rows.release(lease)
+        }
+        return try Lease.$current.withValue(lease) { try body() }
+    }
+
+    /// Returns the description of the work for which another process has a lease; `nil` = none has it.
+    package func work(under name: String) async throws -> String? {
+        guard let rows else { return nil }
+        return try await worker.run { try rows.work(under: name) }
+    }
+
     private enum Outcome {
         case done
         /// Another process had the lease, or has it now.
@@ -116,39 +165,71 @@ package final class Leases: Sendable {
                 }
             }
             group.addTask {
-                await self.keep(lease)
+                for await _ in self.keep(lease) {}
                 return .elsewhere
             }
             defer { group.cancelAll() }
             return try await group.next() ?? .done
         }
-        try? await worker.run { [rows] in try rows?.release(lease) }
+        await release(lease)
         return outcome
     }
 
     /// Takes a lease; `nil` if another process has it, or the database does not answer.
-    func take(_ name: String) async -> Lease? {
+    func take(_ name: String, for description: String = "") async -> Lease? {
         let (begin, rows) = (now(), rows)
         return try? await worker.run {
-            guard let rows, let generation = try rows.take(name) else { return nil }
+            guard let rows, let generation = try rows.take(name, for: description) else { return nil }
             return Lease(name, generation, rows, until: begin + Self.duration)
         }
     }
 
-    /// Renews a lease.
-    ///
-    /// - Returns: `false` if it was lost, or may have been because the database does not answer.
-    func renew(_ lease: Lease) async -> Bool {
-        let (begin, rows) = (now(), rows)
-        let isRenewed = try? await worker.run { try rows?.renew(lease) ?? true }
-        if isRenewed == true { lease.extend(to: begin + Self.duration) }
-        return isRenewed ?? !lease.hasEnded(at: now())
+    private func release(_ lease: Lease) async {
+        forget(lease)
+        try? await worker.run { [rows] in try rows?.release(lease) }
     }
 
-    /// Renews a lease until it is lost or the task is cancelled.
-    private func keep(_ lease: Lease) async {
-        while (try? await Task.sleep(for: Self.interval)) != nil {
-            guard await renew(lease) else { return }
+    /// Renews a lease no more.
+    private func forget(_ lease: Lease) {
+        held.withLock { $0.leases.removeValue(forKey: ObjectIdentifier(lease)) }?.loss.finish()
+    }
+
+    /// Renews leases.
+    ///
+    /// - Returns: those that were lost, or may have been because the database does not answer.
+    func renew(_ leases: [Lease]) async -> [Lease] {
+        let (begin, rows) = (now(), rows)
+        guard let renewed = try? await worker.run({ try rows?.renew(leases) }) else {
+            return leases.filter { $0.hasEnded(at: now()) }
+        }
+        for lease in leases where renewed.contains(lease.name) { lease.extend(to: begin + Self.duration) }
+        return leases.filter { !renewed.contains($0.name) }
+    }
+
+    /// Renews a lease until it is lost or released.
+    ///
+    /// - Returns: a stream that ends then.
+    private func keep(_ lease: Lease) -> AsyncStream<Void> {
+        let (losses, loss) = AsyncStream<Void>.makeStream()
+        let isRenewing = held.withLock { held in
+            held.leases[ObjectIdentifier(lease)] = (lease, loss)
+            defer { held.isRenewing = true }
+            return held.isRenewing
+        }
+        if !isRenewing { Task.detached { await self.renewAll() } }
+        return losses
+    }
+
+    /// Renews the leases that are held, until the last one is given up.
+    private func renewAll() async {
+        while true {
+            try? await Task.sleep(for: Self.interval)
+            let leases = held.withLock { held in
+                if held.leases.isEmpty { held.isRenewing = false }
+                return held.leases.values.map(\.lease)
+            }
+            guard !leases.isEmpty else { return }
+            for lost in await renew(leases) { forget(lost) }
         }
     }
 }

@@ -20,8 +20,8 @@ package struct LeaseHolder: Sendable, Equatable {
     }
 }
 
-/// The right of one program to a schema: a row that names it and ends by the server's clock unless it is renewed. Each write looks for
-/// the row in its transaction.
+/// The rows of leases, which name their holders and end by the server's clock unless they are renewed. The row `gateway` is the right of
+/// one program to a schema: each write looks for it in its transaction. The others are those of ``ServerLeases``.
 enum LeaseRecords {
     /// The time after a renewal in which no other program gets the right. It is longer than all waits of a transaction.
     static let duration = Duration.seconds(30)
@@ -48,6 +48,14 @@ enum LeaseRecords {
         ) { $0.text("description") }
     }
 
+    /// Creates the table. `description` says for people what the holder is, or does.
+    static let table = """
+        CREATE TABLE IF NOT EXISTS leases (
+            name TEXT COLLATE "C" PRIMARY KEY, holder TEXT COLLATE "C" NOT NULL, directory TEXT COLLATE "C" NOT NULL DEFAULT '',
+            description TEXT COLLATE "C" NOT NULL DEFAULT '', generation BIGINT NOT NULL DEFAULT 1, expires_at BIGINT NOT NULL
+        )
+        """
+
     private static func exist(in connection: ReadConnection) throws -> Bool {
         try connection.hasRow("SELECT 1 FROM pg_class WHERE oid = to_regclass('leases')")
     }
@@ -57,13 +65,7 @@ enum LeaseRecords {
     /// - Throws: ``DatabaseError/unsuitable(_:)`` if another program has it.
     static func take(_ holder: LeaseHolder, in connection: Connection) throws {
         if try !exist(in: connection) {
-            try connection.session.executeScript(
-                """
-                CREATE TABLE leases (
-                    name TEXT COLLATE "C" PRIMARY KEY, holder TEXT COLLATE "C" NOT NULL, directory TEXT COLLATE "C" NOT NULL,
-                    description TEXT COLLATE "C" NOT NULL, expires_at BIGINT NOT NULL
-                )
-                """)
+            try connection.session.executeScript(table)
         }
         let other = try connection.first(
             """
@@ -83,8 +85,7 @@ enum LeaseRecords {
                 description = excluded.description, expires_at = excluded.expires_at
             """, holder.id, holder.directory, holder.description)
         // An earlier program may have ended without notice: its work need not wait.
-        let hasWork = try connection.first("SELECT to_regclass('work_leases') AS class") { !$0.isNull("class") }
-        if hasWork ?? false { try connection.execute("UPDATE work_leases SET expires_at = 0") }
+        try connection.execute("UPDATE leases SET expires_at = 0 WHERE name <> 'gateway'")
     }
 }
 
