@@ -21,7 +21,9 @@ import Testing
         _ sizes: LibraryScene.Sizes = LibraryScene.Sizes(), batches: Int = 1000,
         failing: @escaping @Sendable (Int) -> Bool = { _ in false }
     ) -> LibrarySweep {
-        LibrarySweep(staging: scene.staging(sizes, failing: failing), tasks: LibraryTasks(), batches: batches)
+        LibrarySweep(
+            staging: scene.staging(sizes, failing: failing), tasks: LibraryTasks(scene.world.database.leases),
+            batches: batches)
     }
 
     /// - Returns: the number of changed rows.

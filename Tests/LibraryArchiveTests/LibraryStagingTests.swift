@@ -76,7 +76,7 @@ import Testing
         #expect(after.digests.filter { $0.content == "another" }.count == 600 && after.digests.count == 700)
         #expect(after.tags.first?.digestIDs == [LibraryScene.id(1)] && after.books.first?.digestIDs.count == 600)
         let staging = LibraryStaging(database: scene.world.database)
-        _ = try await LibrarySweep(staging: staging, tasks: LibraryTasks()).removeLeft()
+        _ = try await LibrarySweep(staging: staging, tasks: LibraryTasks(scene.world.database.leases)).removeLeft()
         #expect(try await scene.count("libraries") == 1)
         #expect(try await scene.count("library_digests") == 700)
     }
@@ -90,10 +90,12 @@ import Testing
                 try LibraryRecords(connection, library: library).store(LibraryScene.digest(number))
             }
         }
-        let (staging, tasks) = (LibraryStaging(database: scene.world.database), LibraryTasks())
+        let (staging, tasks) = (
+            LibraryStaging(database: scene.world.database), LibraryTasks(scene.world.database.leases)
+        )
         let sweep = LibrarySweep(staging: staging, tasks: tasks)
         // The import that makes it is in progress.
-        let removed = try await tasks.run(.importing, of: owner) { try await sweep.removeLeft() }
+        let removed = try await tasks.run(.importing, of: owner) { _ in try await sweep.removeLeft() }
         #expect(removed == 0)
         #expect(try await scene.count("library_digests") == 1103)
         #expect(try await sweep.removeLeft() == 1)

@@ -3,6 +3,7 @@ import AppProto
 import Basics
 import CommonProto
 import Crypto
+import Database
 import GRPCWire
 import HTTPTypes
 import Members
@@ -21,7 +22,7 @@ struct ArchiveService: ArchiveServiceHandler {
         _ request: ExportArchiveRequest, responses: ResponseWriter<HttpBody>, context: CallContext
     ) async throws {
         let owner = try await owners.owner(context)
-        try await tasks.run(.exporting, of: owner) {
+        try await tasks.run(.exporting, of: owner) { _ in
             let archive = try await tasks.withWorkspace(.exporting) { try await exports.make(of: owner) }
             context.responseMetadata.append(
                 name: "content-disposition", value: "attachment; filename=\"\(archive.name)\"")
@@ -37,9 +38,11 @@ struct ArchiveService: ArchiveServiceHandler {
     ) async throws -> ImportArchiveResponse {
         do {
             let owner = try await owners.owner(context)
-            try await tasks.run(.importing, of: owner) {
+            try await tasks.run(.importing, of: owner) { lease in
                 let archive = try await imports.receive(requests)
-                try await tasks.withWorkspace(.importing) { try await imports.store(archive, of: owner) }
+                try await tasks.withWorkspace(.importing) {
+                    try await Lease.$current.withValue(lease) { try await imports.store(archive, of: owner) }
+                }
             }
         } catch {
             // A client reads the response only after it has sent everything.
@@ -51,7 +54,7 @@ struct ArchiveService: ArchiveServiceHandler {
 
     func getArchiveStatus(_ request: GetArchiveStatusRequest, context: CallContext) async throws -> ArchiveStatus {
         let owner = try await owners.owner(context)
-        return ArchiveStatus(status: tasks.task(of: owner)?.rawValue ?? "normal")
+        return ArchiveStatus(status: try await tasks.task(of: owner)?.rawValue ?? "normal")
     }
 
     func searchDigests(_ request: SearchDigestsRequest, context: CallContext) async throws -> SearchDigestsResponse {

@@ -55,7 +55,8 @@ struct RunningArchive: Capability {
         // The searches and exports of one member take seconds if the library is large.
         let reads = BackgroundReads(of: modules.database, for: "archive")
         let files = LibraryFiles(directory: environment.spoolDirectory)
-        let (tasks, staging) = (LibraryTasks(), LibraryStaging(database: modules.database))
+        let tasks = LibraryTasks(modules.database.leases)
+        let staging = LibraryStaging(database: modules.database)
         service = ArchiveService(
             owners: LibraryOwners(sessions: sessions, shared: shared, hosts: configuration.hosts), tasks: tasks,
             exports: ArchiveExport(reads: reads, clock: modules.clock, files: files),
@@ -93,7 +94,8 @@ struct LibrarySweep: Sendable {
         let left = try await staging.database.read { try LibraryGenerations($0).left(limit: Self.libraries) }
         var (count, batches) = (0, batches)
         // An import that begins from now on makes another one.
-        for library in left where library.owner.flatMap(tasks.task(of:)) != .importing {
+        for library in left {
+            if let owner = library.owner, try await tasks.task(of: owner) == .importing { continue }
             repeat {
                 guard batches > 0 else { return count }
                 batches -= 1

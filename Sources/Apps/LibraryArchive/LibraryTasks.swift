@@ -1,8 +1,10 @@
 import Basics
+import Database
 import RPC
 import Synchronization
 
-/// The imports and exports in progress: one at a time for each library, and a limited number that hold a library in memory.
+/// The imports and exports in progress: one at a time for each library, of all gateways, and a limited number that hold a library in the
+/// memory of this one.
 final class LibraryTasks: Sendable {
     enum Kind: String, Sendable {
         case importing
@@ -18,15 +20,26 @@ final class LibraryTasks: Sendable {
     }
 
     private let state = Lock(State())
+    private let leases: Leases
 
-    /// The task in progress; `nil` = none.
-    func task(of owner: Int64) -> Kind? { state.withLock { $0.running[owner] } }
+    init(_ leases: Leases) {
+        self.leases = leases
+    }
+
+    /// The task in progress, at any gateway; `nil` = none.
+    func task(of owner: Int64) async throws -> Kind? {
+        if let kind = state.withLock({ $0.running[owner] }) { return kind }
+        return try await leases.work(under: Self.lease(of: owner)).flatMap { Kind(rawValue: $0) }
+    }
+
+    private static func lease(of owner: Int64) -> String { "library/\(owner)" }
 
     /// Runs a task of a library.
     ///
+    /// - Parameter body: gets the lease under which it writes; `nil` = no other gateway uses the database.
     /// - Throws: UNAVAILABLE while another task of the library runs.
     nonisolated(nonsending) func run<T>(
-        _ kind: Kind, of owner: Int64, _ body: nonisolated(nonsending) () async throws -> T
+        _ kind: Kind, of owner: Int64, _ body: nonisolated(nonsending) (Lease?) async throws -> T
     ) async throws -> T {
         let isFree = state.withLock { state in
             guard state.running[owner] == nil else { return false }
@@ -36,7 +49,9 @@ final class LibraryTasks: Sendable {
         guard isFree else { throw ArchiveFailure.busy(kind) }
         // Whatever the outcome is, so that no error leaves the library busy.
         defer { state.withLock { $0.running[owner] = nil } }
-        return try await body()
+        let result = try await leases.holding(Self.lease(of: owner), for: kind.rawValue, body)
+        guard let result else { throw ArchiveFailure.busy(kind) }
+        return result
     }
 
     /// Runs the part of a task that holds a library in memory.
