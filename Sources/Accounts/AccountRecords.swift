@@ -242,6 +242,7 @@ enum AccountRecords {
         AddressRecords<Connection>.migration,
         KeyRotationRecords<Connection>.migration,
         DisplayNameRecords<Connection>.migration,
+        FailureRecords<Connection>.migration,
     ]
 }
 

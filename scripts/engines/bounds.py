@@ -52,6 +52,7 @@ CHOSEN = {
     "store_segments.layout_id": 32,
     "store_segments.segment_id": 32,
     "share_codes.umid": 128,  # ShareCodeFields
+    "sign_in_failures.subject": 32,  # a digest
     "status_requests.from_umid": 128,
     "status_requests.to_umid": 128,
     "umids.umid": 128,

@@ -82,6 +82,20 @@ enum CopySchema {
                 -- file_id: the file whose copy has the path; NULL = one of a version that did not record it.
                 ALTER TABLE copy_claims ADD COLUMN file_id TEXT;
                 """),
+        Migration(
+            name: "copies-5",
+            sql: """
+                -- claimed_by, claimed_until: the process that copies the item, until then by the database's clock. claims: how often the item
+                -- was taken.
+                ALTER TABLE copy_items ADD COLUMN claimed_by TEXT;
+                ALTER TABLE copy_items ADD COLUMN claimed_until INTEGER NOT NULL DEFAULT 0;
+                ALTER TABLE copy_items ADD COLUMN claims INTEGER NOT NULL DEFAULT 0;
+                """,
+            postgres: """
+                ALTER TABLE copy_items ADD COLUMN claimed_by TEXT COLLATE "C";
+                ALTER TABLE copy_items ADD COLUMN claimed_until BIGINT NOT NULL DEFAULT 0;
+                ALTER TABLE copy_items ADD COLUMN claims BIGINT NOT NULL DEFAULT 0;
+                """, compatibility: .expanding),
     ]
 }
 
@@ -150,6 +164,13 @@ struct CopyRecords<C: ReadConnection> {
             WHERE organization_id = $1 AND user_id = $2 AND idempotency_key = $3
             """, organizationID, userID, key
         ) { (Self.job($0), $0.blob("request_digest")) }
+    }
+
+    /// Returns the jobs that are being canceled.
+    func canceling() throws -> [String] {
+        try connection.query(
+            "SELECT id FROM copy_jobs WHERE finished_at IS NULL AND state = $1", CopyJobState.canceling.rawValue
+        ) { $0.text("id") }
     }
 
     func countUnfinished(organizationID: Int64) throws -> Int {

@@ -119,6 +119,7 @@ enum StoreSchema {
                 """),
         orderMigration,
         removalMigration,
+        pauseMigration,
     ]
 }
 
