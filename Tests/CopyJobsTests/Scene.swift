@@ -17,9 +17,12 @@ final class Scene: Sendable {
     private let base: TestDatabase
     let store: ObjectStore
 
-    init() throws {
+    /// - Parameter isShared: whether the workers are of several processes.
+    init(isShared: Bool = false) throws {
+        var options = Database.Options()
+        options.isShared = isShared
         base = try TestDatabase(
-            Accounts.migrations + ObjectStore.migrations + Catalog.migrations + CopyJobs.migrations)
+            Accounts.migrations + ObjectStore.migrations + Catalog.migrations + CopyJobs.migrations, options: options)
         store = try ObjectStore(
             engine: TestEngine.make(base.folder.path + "/store"), database: base.database,
             keyring: Keyring(root: Secret([UInt8](repeating: 1, count: 32))))

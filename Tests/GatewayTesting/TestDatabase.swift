@@ -9,9 +9,11 @@ package final class TestDatabase: Sendable {
     package let database: Database
 
     /// - Parameter inMemory: whether the folder may be in memory. Only the tests of Database and ObjectStore test durability.
-    package init(_ migrations: [Migration], inMemory: Bool = true) throws {
+    package init(
+        _ migrations: [Migration], inMemory: Bool = true, options: Database.Options = Database.Options()
+    ) throws {
         folder = try TestFolder(inMemory: inMemory)
-        database = try DatabaseEngine.open(folder.path + "/gateway.db", migrations)
+        database = try DatabaseEngine.open(folder.path + "/gateway.db", migrations, options)
     }
 
     deinit {

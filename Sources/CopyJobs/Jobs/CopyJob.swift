@@ -47,6 +47,16 @@ struct CopyItem: Sendable {
         let partSize: Int64
     }
 
+    /// The right of a worker to copy the item.
+    struct Claim: Sendable, Hashable {
+        /// The number of times that the item was taken: an earlier worker has a lower one.
+        var number: Int64 = 0
+        /// The process that has the item, or had it last.
+        var holder: String?
+        /// The end by the database's clock, unless the claim is renewed. A process that uses the database alone does not renew it.
+        var until = UnixTime(microseconds: 0)
+    }
+
     let jobID: String
     /// The index in the request, from 0.
     let number: Int
@@ -66,6 +76,7 @@ struct CopyItem: Sendable {
     var multipart: Multipart?
     var errorCode = ""
     var errorMessage = ""
+    var claim = Claim()
 
     /// The temporary name until the copy is complete.
     var partialName: String { "\(Self.partialPrefix)\(jobID)-\(number)" }

@@ -6,6 +6,8 @@ private let itemColumns = """
     multipart_id, part_size, error_code, error_message
     """
 
+private let claimColumns = "claimed_by, claimed_until, claims"
+
 extension CopyRecords {
     func insert(_ item: CopyItem) throws where C == Connection {
         try connection.execute(
@@ -19,8 +21,17 @@ extension CopyRecords {
 
     func item(_ number: Int, of jobID: String) throws -> CopyItem? {
         try connection.first(
-            "SELECT \(itemColumns) FROM copy_items WHERE job_id = $1 AND number = $2", jobID, number,
+            "SELECT \(itemColumns), \(claimColumns) FROM copy_items WHERE job_id = $1 AND number = $2", jobID, number,
             row: Self.item)
+    }
+
+    /// Returns the row of an item that a worker has taken; `nil` if it was deleted with its job.
+    ///
+    /// - Throws: ``CopyClaimLost`` if the claim has ended and the item was returned to the queue.
+    func claimed(_ item: CopyItem) throws -> CopyItem? {
+        guard let current = try self.item(item.number, of: item.jobID) else { return nil }
+        guard current.state == .copying, current.claim.number == item.claim.number else { throw CopyClaimLost() }
+        return current
     }
 
     /// Returns items in the order of the request.
@@ -34,7 +45,7 @@ extension CopyRecords {
         try connection.page(
             limit,
             """
-            SELECT \(itemColumns) FROM copy_items WHERE job_id = $1 AND number > $2
+            SELECT \(itemColumns), \(claimColumns) FROM copy_items WHERE job_id = $1 AND number > $2
             AND state IN (\(Self.list(states))) ORDER BY number LIMIT $3
             """, jobID, number, limit.statementRows, row: Self.item)
     }
@@ -56,7 +67,8 @@ extension CopyRecords {
     func nextItem(of jobID: String, at now: UnixTime) throws -> CopyItem? {
         try connection.first(
             """
-            SELECT \(itemColumns) FROM copy_items WHERE job_id = $1 AND state = 1 AND due_at <= $2
+            SELECT \(itemColumns), \(claimColumns) FROM copy_items
+            WHERE job_id = $1 AND state = 1 AND due_at <= $2
             ORDER BY number LIMIT 1
             """, jobID, now.microseconds, row: Self.item)
     }
@@ -75,11 +87,12 @@ extension CopyRecords {
         try connection.execute(
             """
             UPDATE copy_items SET state = $3, copied_bytes = $4, attempts = $5, failures = $6, first_failure_at = $7,
-                due_at = $8, multipart_id = $9, part_size = $10, error_code = $11, error_message = $12
+                due_at = $8, multipart_id = $9, part_size = $10, error_code = $11, error_message = $12,
+                claimed_by = $13, claimed_until = $14, claims = $15
             WHERE job_id = $1 AND number = $2
             """, item.jobID, item.number, item.state.rawValue, item.copiedBytes, item.attempts, item.failures,
             item.firstFailureAt?.microseconds, due.microseconds, item.multipart?.id, item.multipart?.partSize,
-            item.errorCode, item.errorMessage)
+            item.errorCode, item.errorMessage, item.claim.holder, item.claim.until.microseconds, item.claim.number)
     }
 
     /// Cancels the items that no worker has taken yet. Items with remains of an attempt become due now, so that a worker removes
@@ -94,16 +107,46 @@ extension CopyRecords {
         return canceled
     }
 
-    /// Returns an item that its worker could not finish to the queue, due at `due`.
-    func requeue(_ number: Int, of jobID: String, due: UnixTime) throws where C == Connection {
+    /// Returns an item that its worker could not finish to the queue, due at `due`, unless another worker has taken it since.
+    func requeue(_ item: CopyItem, due: UnixTime) throws where C == Connection {
         try connection.execute(
-            "UPDATE copy_items SET state = 1, due_at = $3 WHERE job_id = $1 AND number = $2 AND state = 2", jobID,
-            number, due.microseconds)
+            """
+            UPDATE copy_items SET state = 1, due_at = $3 WHERE job_id = $1 AND number = $2 AND state = 2 AND claims = $4
+            """, item.jobID, item.number, due.microseconds, item.claim.number)
     }
 
     /// Returns the items that an earlier process was copying to the queue.
     func requeueCopying() throws where C == Connection {
         try connection.execute("UPDATE copy_items SET state = 1, due_at = 0 WHERE state = 2")
+    }
+
+    /// Returns the items of a process to the queue.
+    func requeueCopying(by holder: String) throws where C == Connection {
+        try connection.execute(
+            "UPDATE copy_items SET state = 1, due_at = 0 WHERE state = 2 AND claimed_by = $1", holder)
+    }
+
+    /// Whether there is an item whose claim has ended.
+    func hasEndedClaims(at now: UnixTime) throws -> Bool {
+        try connection.hasRow("SELECT 1 FROM copy_items WHERE state = 2 AND claimed_until <= $1", now.microseconds)
+    }
+
+    /// Returns the items whose claims have ended to the queue.
+    ///
+    /// - Returns: their number.
+    func requeueEndedClaims(at now: UnixTime) throws -> Int where C == Connection {
+        try connection.execute(
+            "UPDATE copy_items SET state = 1, due_at = 0 WHERE state = 2 AND claimed_until <= $1", now.microseconds)
+    }
+
+    /// Renews the claim on an item.
+    ///
+    /// - Returns: `false` if the item was returned to the queue, or deleted with its job.
+    func renewClaim(on item: CopyItem, until end: UnixTime) throws -> Bool where C == Connection {
+        try connection.execute(
+            """
+            UPDATE copy_items SET claimed_until = $4 WHERE job_id = $1 AND number = $2 AND state = 2 AND claims = $3
+            """, item.jobID, item.number, item.claim.number, end.microseconds) > 0
     }
 
     /// Returns an SQL list, in a canonical order so that few statements are prepared.
@@ -123,7 +166,9 @@ extension CopyRecords {
             multipart: row.optionalText("multipart_id").map {
                 CopyItem.Multipart(id: $0, partSize: row.int64("part_size"))
             },
-            errorCode: row.text("error_code"), errorMessage: row.text("error_message"))
+            errorCode: row.text("error_code"), errorMessage: row.text("error_message"),
+            claim: CopyItem.Claim(
+                number: row.int64("claims"), holder: row.optionalText("claimed_by"), until: row.time("claimed_until")))
     }
 }
 

@@ -17,13 +17,17 @@ struct CopyAttempt: Sendable {
     /// See ``CopyJobsConfiguration/retryDuration``.
     let retryDuration: Duration
     let metrics: CopyMetrics
+    /// The end of the claim on the item by this process's clock, unless it is renewed.
+    let end: ContinuousClock.Instant
 
-    /// - Throws: an error of the database, after which only the beginning of the attempt is recorded.
+    /// - Throws: an error of the database, after which only the beginning of the attempt is recorded; ``CopyClaimLost``.
     func run() async throws {
         guard try await !isCanceled() else { return try await end(as: .canceled) }
         do {
             let state = try await copy()
             try await end(as: state)
+        } catch let lost as CopyClaimLost {
+            throw lost
         } catch {
             if try await isCanceled() { return try await end(as: .canceled) }
             // The gateway is shutting down; the next start continues.
@@ -62,8 +66,10 @@ struct CopyAttempt: Sendable {
                 // Another job was faster, and may have written the same content.
             }
         }
-        try await database.write {
-            try CopyRecords($0).noteWritten(path, organizationID: job.organizationID, fileID: item.fileID)
+        try await database.write { connection in
+            let records = CopyRecords(connection)
+            _ = try records.claimed(item)
+            try records.noteWritten(path, organizationID: job.organizationID, fileID: item.fileID)
         }
         return .succeeded
     }
@@ -72,8 +78,10 @@ struct CopyAttempt: Sendable {
     ///
     /// - Returns: whether this organization has written the existing content.
     private func claim(_ path: String) async throws -> Bool {
-        let claim = try await database.write {
-            try CopyRecords($0).claim(path, organizationID: job.organizationID, fileID: item.fileID)
+        let claim = try await database.write { connection in
+            let records = CopyRecords(connection)
+            _ = try records.claimed(item)
+            return try records.claim(path, organizationID: job.organizationID, fileID: item.fileID)
         }
         guard claim.organizationID == job.organizationID else { throw CopyFailure.occupied }
         // A name is not meant to replace the copy of another file, as a key without one may be.
@@ -118,13 +126,13 @@ struct CopyAttempt: Sendable {
 
     /// Records a change of the item; it is durable on return.
     ///
-    /// - Throws: `CancellationError` if the job was canceled.
+    /// - Throws: `CancellationError` if the job was canceled; ``CopyClaimLost``.
     private func record<Result: Sendable>(
         _ change: @escaping @Sendable (inout CopyItem) -> Result
     ) async throws -> Result {
         let result = try await database.write { connection -> Result? in
             let records = CopyRecords(connection)
-            guard var item = try records.item(item.number, of: job.id) else { return nil }
+            guard var item = try records.claimed(item) else { return nil }
             let result = change(&item)
             try records.update(item)
             return try records.job(job.id, scope: nil)?.state == .canceling ? nil : result
@@ -141,13 +149,14 @@ struct CopyAttempt: Sendable {
     }
 
     private func end(as state: CopyItemState, _ failure: CopyFailure? = nil) async throws {
-        if state == .canceled || state == .failed { await clear() }
+        if state == .canceled || state == .failed { try await clear() }
         let path = state == .succeeded ? nil : route?.writer.path(of: item.key)
         let now = clock.now()
         let jobEnd = try await database.write { connection -> CopyJobState? in
             let records = CopyRecords(connection)
-            guard var item = try records.item(item.number, of: job.id) else { return nil }
+            guard var item = try records.claimed(item) else { return nil }
             item.state = state
+            item.claim.until = UnixTime(microseconds: 0)
             item.errorCode = failure?.code.rawValue ?? ""
             item.errorMessage = failure?.message ?? ""
             try records.update(item)
@@ -170,7 +179,7 @@ struct CopyAttempt: Sendable {
         let random = Double.random(in: 0...1)
         let isQueued = try await database.write { connection in
             let records = CopyRecords(connection)
-            guard var item = try records.item(item.number, of: job.id) else { return true }
+            guard var item = try records.claimed(item) else { return true }
             let first = item.firstFailureAt ?? now
             item.failures += 1
             item.firstFailureAt = first
@@ -195,10 +204,17 @@ struct CopyAttempt: Sendable {
     }
 
     /// Removes what attempts left at the destination. If that fails, it stays there.
-    private func clear() async {
+    ///
+    /// - Throws: ``CopyClaimLost``: another worker continues with it.
+    private func clear() async throws {
         guard let writer = route?.writer else { return }
-        let begun = try? await database.read { try CopyRecords($0).item(item.number, of: job.id) }
+        var begun: CopyItem?
+        do {
+            begun = try await database.read { try CopyRecords($0).claimed(item) }
+        } catch let lost as CopyClaimLost {
+            throw lost
+        } catch {}
         // In a task of its own, because this one may have been cancelled.
-        await Task { try? await writer.abandon((begun ?? nil) ?? item) }.value
+        await Task { [begun] in try? await writer.abandon(begun ?? item) }.value
     }
 }

@@ -32,8 +32,10 @@ final class CopyWorkers: Sendable {
     /// The workers that copy, shared by organizations.
     private let slots: SharedSlots<Int64>
     private let sharing = Lock(Sharing())
-    /// The attempts in progress, by job and item number.
-    private let running = Lock<[String: [Int: Task<Void, any Error>]]>([:])
+    /// The attempts in progress.
+    private let running = RunningCopies()
+    /// A random name of this process, for the claims on items.
+    private let holder = "\(UInt64.random(in: 0 ... .max))"
 
     init(
         database: Database, store: ObjectStore, clock: any WallClock, configuration: CopyJobsConfiguration, log: Logger
@@ -52,8 +54,7 @@ final class CopyWorkers: Sendable {
 
     /// Stops the attempts of a canceled job, and has their remains removed.
     func stop(job id: String) {
-        let tasks = running.withLock { $0[id]?.values.map(\.self) ?? [] }
-        for task in tasks { task.cancel() }
+        running.cancel(job: id)
         wake()
     }
 
@@ -72,12 +73,18 @@ final class CopyWorkers: Sendable {
     }
 
     func run() async {
-        await persistently { try await self.database.write { try CopyRecords($0).requeueCopying() } }
+        if database.isExclusive {
+            await persistently { try await self.database.write { try CopyRecords($0).requeueCopying() } }
+        }
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<configuration.workers {
                 group.addTask { await self.work() }
             }
+            if !database.isExclusive { group.addTask { await self.keepClaims() } }
         }
+        guard !database.isExclusive else { return }
+        // Another process continues at once. If this fails, the claims end by themselves.
+        try? await database.write { [holder] in try CopyRecords($0).requeueCopying(by: holder) }
     }
 
     private func work() async {
@@ -139,12 +146,16 @@ final class CopyWorkers: Sendable {
     }
 
     private func claim(of organizationID: Int64, at now: UnixTime) async throws -> CopyAttempt? {
+        let end = ContinuousClock.now + Self.claimDuration
         let claimed = try await database.write { connection -> (CopyJob, CopyItem, CopyRoute?)? in
             let records = CopyRecords(connection)
             guard var job = try records.next(organizationID: organizationID, at: now),
                 var item = try records.nextItem(of: job.id, at: now)
             else { return nil }
             item.state = .copying
+            item.claim.number += 1
+            item.claim.holder = self.holder
+            item.claim.until = try connection.time(self.clock).adding(Self.claimDuration)
             if job.state != .canceling {
                 item.attempts += 1
                 job.state = .running
@@ -158,7 +169,7 @@ final class CopyWorkers: Sendable {
         return claimed.map { job, item, route in
             CopyAttempt(
                 job: job, item: item, route: route, database: database, store: store, clock: clock,
-                retryDuration: configuration.retryDuration, metrics: metrics)
+                retryDuration: configuration.retryDuration, metrics: metrics, end: end)
         }
     }
 
@@ -176,32 +187,77 @@ final class CopyWorkers: Sendable {
     }
 
     private func attend(to attempt: CopyAttempt) async {
-        let (job, number) = (attempt.job.id, attempt.item.number)
         // The attempt reads the job's state after its entry here, so a cancellation is noticed by one of the two.
-        let task = running.withLock { running in
-            let task = Task { try await attempt.run() }
-            running[job, default: [:]][number] = task
-            return task
-        }
+        let task = running.begin(attempt.item, until: attempt.end) { try await attempt.run() }
         let result = await withTaskCancellationHandler {
             await task.result
         } onCancel: {
             task.cancel()
         }
-        running.withLock { running in
-            running[job]?[number] = nil
-            if running[job]?.isEmpty == true { running[job] = nil }
-        }
-        guard case .failure(let error) = result else { return }
+        running.end(attempt.item)
+        guard case .failure(let error) = result, !(error is CopyClaimLost) else { return }
         report(error)
-        await requeueAfterFailure(job, number)
+        await requeueAfterFailure(attempt.item)
     }
 
     /// Returns an item to the queue, after a while, if its result could not be read or written.
-    private func requeueAfterFailure(_ job: String, _ number: Int) async {
+    private func requeueAfterFailure(_ item: CopyItem) async {
         await persistently {
             let due = self.clock.now().adding(self.configuration.pause)
-            try await self.database.write { try CopyRecords($0).requeue(number, of: job, due: due) }
+            try await self.database.write { try CopyRecords($0).requeue(item, due: due) }
         }
+    }
+}
+
+/// The claims on items, and the changes of other processes.
+extension CopyWorkers {
+    /// The time for which a claim lasts after it was renewed.
+    static let claimDuration = Duration.seconds(30)
+    /// The time between two renewals of the claims.
+    private static let renewalInterval = Duration.seconds(5)
+
+    /// Renews the claims, and looks each second for jobs that were canceled elsewhere, until the task is cancelled.
+    private func keepClaims() async {
+        var nextRenewal = ContinuousClock.now
+        while (try? await Task.sleep(for: .seconds(1))) != nil {
+            running.cancelEnded(at: .now)
+            do {
+                try await stopCanceled()
+                guard nextRenewal <= .now else { continue }
+                try await renewClaims()
+                try await takeOver()
+                nextRenewal = .now + Self.renewalInterval
+            } catch {
+                report(error)
+            }
+        }
+    }
+
+    /// Stops the attempts of jobs that were canceled by any process.
+    func stopCanceled() async throws {
+        guard !running.isEmpty else { return }
+        for job in try await database.read({ try CopyRecords($0).canceling() }) { running.cancel(job: job) }
+    }
+
+    /// Renews the claims on the items that are being copied, and stops the attempts that have lost theirs.
+    func renewClaims() async throws {
+        let (items, begin, clock) = (running.items, ContinuousClock.now, clock)
+        guard !items.isEmpty else { return }
+        let kept = try await database.write(mayUseReserve: true) { connection in
+            let end = try connection.time(clock).adding(Self.claimDuration)
+            return try items.map { try CopyRecords(connection).renewClaim(on: $0, until: end) }
+        }
+        for (item, isKept) in zip(items, kept) {
+            if isKept { running.extend(item, to: begin + Self.claimDuration) } else { running.cancel(item) }
+        }
+    }
+
+    /// Returns the items whose processes have ended, or were stopped for too long, to the queue.
+    func takeOver() async throws {
+        let clock = clock
+        let hasEnded = try await database.read { try CopyRecords($0).hasEndedClaims(at: $0.time(clock)) }
+        guard hasEnded else { return }
+        let count = try await database.write { try CopyRecords($0).requeueEndedClaims(at: $0.time(clock)) }
+        if count > 0 { wake() }
     }
 }

@@ -83,6 +83,8 @@ package final class Database: Sendable {
     package var readsInPlace: Bool { remote == nil }
     /// Whether the database is a SQLite file.
     package var isFile: Bool { file != nil }
+    /// Whether only this process uses the database, so that what an earlier process had begun is begun by nobody now.
+    package var isExclusive: Bool { isFile ? !isShared : lease != nil }
     /// The counts of the connections to a server; `nil` with a file.
     package var serverCounts: ServerCounts? {
         guard var counts = activity?.snapshot else { return nil }
