@@ -63,14 +63,15 @@ extension Accounts: Capability {
         return try await auditRetention.run(permit)
     }
 
-    /// Removes sessions and API tokens that have expired.
+    /// Removes sessions and API tokens that have expired, and failures that are forgiven.
     ///
     /// - Returns: the number of removed ones.
     func sweepSessions(_ permit: DeletionPermit) async throws -> Int {
-        let retention = sessions.configuration.expiredTokenRetention
+        let (retention, now) = (sessions.configuration.expiredTokenRetention, clock.now())
         return try await database.write(mayUseReserve: true) { connection in
             try SessionRecords(connection).deleteExpired(limit: Self.sweepBatch, permit)
                 + APITokenRecords(connection).deleteExpired(for: retention, limit: Self.sweepBatch, permit)
+                + FailureRecords(connection).deleteEnded(at: now, limit: Self.sweepBatch)
         }
     }
 

@@ -70,7 +70,8 @@ package final class Accounts: Sendable {
         sessions = Sessions(
             database: database, passwords: Passwords(capacity: configuration.waitingPasswords),
             identifiers: environment.identifiers, deferred: deferred, pepper: pepper, configuration: configuration,
-            clockGuard: environment.clockGuard, failures: LoginFailures(configuration), auditPressure: auditPressure,
+            clockGuard: environment.clockGuard, failures: LoginFailures(configuration, pepper: pepper),
+            auditPressure: auditPressure,
             secondFactors: SecondFactors(environment.keyring, configuration: configuration))
         own = SelfService(sessions, clock: clock)
         credentials = MachineCredentials(

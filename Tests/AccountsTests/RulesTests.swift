@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func aHostOfIPv6IsLimitedWhateverItCallsItself() {
-        let failures = LoginFailures(AccountsConfiguration())
+        let failures = LoginFailures(AccountsConfiguration(), pepper: [])
         let now = UnixTime(seconds: 1000)
         func waits(_ peer: String) -> Bool {
             let address = AddressRange.countedAsOne(peer)

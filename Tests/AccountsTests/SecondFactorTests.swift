@@ -20,7 +20,11 @@ struct ProtectedAccount {
     let recoveryCodes: [String]
 
     init(_ configure: (inout AccountsConfiguration) -> Void = { _ in }) async throws {
-        world = try await TestAccounts(configure)
+        try await self.init(TestAccounts(configure))
+    }
+
+    init(_ world: TestAccounts) async throws {
+        self.world = world
         token = try await world.login().accessToken
         let reply = try await world.enroll(password: TestAccounts.adminPassword, token: token)
         app = TOTP(secret: Secret(Self.decode(reply.secret)))

@@ -58,36 +58,46 @@ struct Sessions: Sendable {
     ) async throws -> Opened {
         guard let challenge = SignInChallenge(text: text) else { throw Self.wrongChallenge }
         let address = AddressRange.countedAsOne(place.address)
-        let (found, isKnown) = try await database.read { connection in
+        let (found, attempt, wait) = try await database.read { connection in
             let isKnown = try LoginAddressRecords(connection).contain(address, userID: challenge.userID)
-            return (try UserRecords(connection).find(id: challenge.userID), isKnown)
+            let attempt = SecondFactors.Attempt(
+                userID: challenge.userID, origin: isKnown ? .knownAddress : .otherAddress)
+            return (
+                try UserRecords(connection).find(id: challenge.userID), attempt,
+                try secondFactors.wait(for: attempt, at: now, in: connection)
+            )
         }
         guard let user = found, secondFactors.isValid(challenge, of: user, at: now)
         else { throw Self.wrongChallenge }
         try auditPressure.admit(user.principal)
-        let attempt = SecondFactors.Attempt(userID: user.id, origin: isKnown ? .knownAddress : .otherAddress)
+        if let wait { throw SecondFactors.tooMany(wait) }
         try secondFactors.count(attempt, at: now)
-        let opened: Opened?
+        let outcome: SecondFactors.Outcome<Opened>
         do {
-            opened = try await database.write(mayUseReserve: true) { connection -> Opened? in
+            outcome = try await database.write(mayUseReserve: true) { connection in
                 guard let current = try UserRecords(connection).find(id: user.id), current.epoch == user.epoch,
                     current.passwordHash == user.passwordHash
                 else { throw Self.wrongChallenge }
-                guard try secondFactors.accept(code, of: current.id, at: now, in: connection) else { return nil }
-                return try begin(current, by: .secondFactor, from: place, at: now, in: connection)
+                return try secondFactors.run(attempt, at: now, in: connection) {
+                    guard try secondFactors.accept(code, of: current.id, at: now, in: connection) else { return nil }
+                    return try begin(current, by: .secondFactor, from: place, at: now, in: connection)
+                }
             }
         } catch {
             secondFactors.giveBack(attempt)
             throw error
         }
-        guard let opened else {
+        switch outcome {
+        case .accepted(let opened):
+            secondFactors.giveBack(attempt)
+            return opened
+        case .wrong:
             var entry = user.did("CompleteLogin", peer: place.address)
             entry.result = Self.wrongCode.code
             deferred.note(entry, at: now)
             throw Self.wrongCode
+        case .limited(let wait): throw SecondFactors.tooMany(wait)
         }
-        secondFactors.giveBack(attempt)
-        return opened
     }
 
     /// The way in which a session begins.

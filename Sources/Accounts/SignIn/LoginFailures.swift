@@ -1,11 +1,12 @@
 import Basics
+import Database
 import GatewayAPI
 import HTTPTypes
 
 /// The limits of failed logins: for an account from one address, for an account from anywhere, and from one address.
 ///
 /// The first is the lowest. An address that has signed in to the account is exempt from the second, so that guesses from elsewhere
-/// do not lock the owner out.
+/// do not lock the owner out. The limit for an account from anywhere is one of all gateways, the others are of this one.
 final class LoginFailures: Sendable {
     struct Attempt: Sendable {
         let account: String
@@ -20,11 +21,30 @@ final class LoginFailures: Sendable {
     private let ofAccountFromAddress: Throttle
     private let ofAccount: Throttle
     private let ofAddress: Throttle
+    private let ofAccountEverywhere: FailureLimit
 
-    init(_ configuration: AccountsConfiguration) {
+    init(_ configuration: AccountsConfiguration, pepper: [UInt8]) {
         ofAccountFromAddress = Throttle(perMinute: configuration.failedLoginsOfAccountFromAddress)
         ofAccount = Throttle(perMinute: configuration.failedLoginsOfAccount)
         ofAddress = Throttle(perMinute: configuration.failedLoginsOfAddress)
+        ofAccountEverywhere = FailureLimit(
+            name: "account", limit: configuration.failedLoginsOfAccount, period: .minutes(1), key: pepper)
+    }
+
+    /// Returns the milliseconds until an attempt is permitted by the failures at all gateways; `nil` if it is now.
+    func wait(for attempt: Attempt, at now: UnixTime, in connection: ReadConnection) throws -> Int? {
+        attempt.isKnown ? nil : try ofAccountEverywhere.wait(for: attempt.account, at: now, in: connection)
+    }
+
+    /// Counts an attempt that has failed for all gateways.
+    ///
+    /// - Returns: `nil`, or the milliseconds to wait if others have reached the limit meanwhile: then the caller does not learn that it
+    ///   has failed.
+    func noteFailure(_ attempt: Attempt, at now: UnixTime, in database: Database) async throws -> Int? {
+        guard !attempt.isKnown else { return nil }
+        return try await database.write(mayUseReserve: true) { [ofAccountEverywhere] in
+            try ofAccountEverywhere.count(attempt.account, at: now, in: $0)
+        }
     }
 
     /// Counts an attempt as failed in advance.

@@ -36,6 +36,8 @@ struct SecondFactors: Sendable {
     /// one of their access tokens. Addresses that have signed in, and calls with a token, have limits of their own, so that neither
     /// somebody elsewhere who knows the password nor the holder of a stolen token locks the user out.
     private let attempts: [Throttle]
+    /// The same limits, of all gateways.
+    private let attemptsEverywhere: [FailureLimit]
 
     init(_ keyring: Keyring, configuration: AccountsConfiguration) {
         pepper = keyring.key(.pepper)
@@ -44,6 +46,11 @@ struct SecondFactors: Sendable {
         attempts = [
             Throttle(perMinute: configuration.wrongCodesOfUser),
             Throttle(perHour: configuration.wrongCodesOfUserInHour),
+        ]
+        attemptsEverywhere = [
+            FailureLimit(name: "codes", limit: configuration.wrongCodesOfUser, period: .minutes(1), key: pepper),
+            FailureLimit(
+                name: "codes of an hour", limit: configuration.wrongCodesOfUserInHour, period: .hours(1), key: pepper),
         ]
     }
 
@@ -69,9 +76,40 @@ struct SecondFactors: Sendable {
         for (index, limit) in attempts.enumerated() {
             guard let wait = limit.take(attempt.key, at: now) else { continue }
             attempts[..<index].forEach { $0.giveBack(attempt.key) }
-            throw RPCError(
-                bare: .unavailable, "too many wrong codes were sent: try again later", retryAfterMilliseconds: wait)
+            throw Self.tooMany(wait)
         }
+    }
+
+    static func tooMany(_ wait: Int) -> RPCError {
+        RPCError(bare: .unavailable, "too many wrong codes were sent: try again later", retryAfterMilliseconds: wait)
+    }
+
+    /// The end of an attempt.
+    enum Outcome<T: Sendable>: Sendable {
+        case accepted(T)
+        case wrong
+        /// Too many codes were wrong, at any gateway: the milliseconds to wait.
+        case limited(Int)
+    }
+
+    /// Returns the milliseconds until an attempt is permitted by the wrong codes at all gateways; `nil` if it is now.
+    func wait(for attempt: Attempt, at now: UnixTime, in connection: ReadConnection) throws -> Int? {
+        for limit in attemptsEverywhere {
+            if let wait = try limit.wait(for: attempt.key, at: now, in: connection) { return wait }
+        }
+        return nil
+    }
+
+    /// Runs an attempt, and counts it for all gateways if the code is wrong.
+    ///
+    /// - Parameter body: returns `nil` if the code is wrong, and has changed nothing then.
+    func run<T: Sendable>(
+        _ attempt: Attempt, at now: UnixTime, in connection: Connection, _ body: () throws -> T?
+    ) throws -> Outcome<T> {
+        if let wait = try wait(for: attempt, at: now, in: connection) { return .limited(wait) }
+        if let result = try body() { return .accepted(result) }
+        for limit in attemptsEverywhere { _ = try limit.count(attempt.key, at: now, in: connection) }
+        return .wrong
     }
 
     /// Uncounts an attempt that did not fail.

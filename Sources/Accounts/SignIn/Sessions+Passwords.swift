@@ -35,17 +35,18 @@ extension Sessions {
     func prove(_ password: Secret, of found: UserRecord?, for signIn: SignIn) async throws -> ProvenPassword? {
         let address = AddressRange.countedAsOne(signIn.place.address)
         // Queried even if there is no such account, so that it takes as long.
-        let isKnown = try await database.read { try LoginAddressRecords($0).contain(address, userID: found?.id ?? 0) }
-        let attempt = LoginFailures.Attempt(account: signIn.account, address: address, isKnown: isKnown)
+        let (attempt, wait) = try await database.read { connection in
+            let isKnown = try LoginAddressRecords(connection).contain(address, userID: found?.id ?? 0)
+            let attempt = LoginFailures.Attempt(account: signIn.account, address: address, isKnown: isKnown)
+            return (attempt, try failures.wait(for: attempt, at: signIn.at, in: connection))
+        }
         // Counted before the password is checked and given back if it was right: otherwise many simultaneous attempts would all
         // pass the limit.
-        if let wait = failures.count(attempt, at: signIn.at) {
-            throw RPCError(bare: .unavailable, "too many logins failed: try again later", retryAfterMilliseconds: wait)
-        }
+        if let wait = wait ?? failures.count(attempt, at: signIn.at) { throw Self.tooManyFailures(wait) }
         // An account without a password, of a program or of a person of an identity provider, is treated like a missing one.
         let user = found.flatMap { $0.hasPassword ? $0 : nil }
         let owner =
-            if isKnown, let found {
+            if attempt.isKnown, let found {
                 Passwords.Owner.known(address: address, organizationID: found.organization.id)
             } else {
                 Passwords.Owner.stranger(address: address)
@@ -58,13 +59,30 @@ extension Sessions {
             throw error
         }
         guard let user, isRight else {
+            if let wait = try await failures.noteFailure(attempt, at: signIn.at, in: database) {
+                throw Self.tooManyFailures(wait)
+            }
             deferred.noteDenial(
                 signIn.action, Self.wrongPassword.code, host: signIn.place.address, at: signIn.at)
             return nil
         }
         failures.giveBack(attempt)
+        try await requireNoFailuresElsewhere(attempt, at: signIn.at)
         let newHash = passwords.isOutdated(user.passwordHash) ? try await passwords.hash(password, for: owner) : nil
         return ProvenPassword(user: user, password: password, signIn: signIn, newHash: newHash)
+    }
+
+    /// Throws UNAVAILABLE if failures at other gateways have reached the limit while a password was checked: otherwise guesses at all of
+    /// them at the same time would be as many as they are.
+    private func requireNoFailuresElsewhere(_ attempt: LoginFailures.Attempt, at now: UnixTime) async throws {
+        guard !database.isExclusive else { return }
+        if let wait = try await database.read({ try failures.wait(for: attempt, at: now, in: $0) }) {
+            throw Self.tooManyFailures(wait)
+        }
+    }
+
+    private static func tooManyFailures(_ wait: Int) -> RPCError {
+        RPCError(bare: .unavailable, "too many logins failed: try again later", retryAfterMilliseconds: wait)
     }
 
     /// Runs `body` in the transaction of a sign-in. The body records it.

@@ -112,20 +112,26 @@ struct OwnAccount: Sendable {
         let userID = caller.user.userID
         let attempt = SecondFactors.Attempt(userID: userID, origin: .session)
         try secondFactors.count(attempt, at: now)
-        let result: T?
+        let outcome: SecondFactors.Outcome<T>
         do {
-            result = try await database.write(mayUseReserve: true) { connection -> T? in
-                guard let result = try body(now, connection) else { return nil }
-                try Audit.record(caller.did(to: "users/\(userID)"), at: now, in: connection)
-                return result
+            outcome = try await database.write(mayUseReserve: true) { connection in
+                try secondFactors.run(attempt, at: now, in: connection) {
+                    guard let result = try body(now, connection) else { return nil }
+                    try Audit.record(caller.did(to: "users/\(userID)"), at: now, in: connection)
+                    return result
+                }
             }
         } catch {
             secondFactors.giveBack(attempt)
             throw error
         }
-        guard let result else { throw refusal("the code is wrong or was already used", of: caller, at: now) }
-        secondFactors.giveBack(attempt)
-        return result
+        switch outcome {
+        case .accepted(let result):
+            secondFactors.giveBack(attempt)
+            return result
+        case .wrong: throw refusal("the code is wrong or was already used", of: caller, at: now)
+        case .limited(let wait): throw SecondFactors.tooMany(wait)
+        }
     }
 
     /// Checks the caller's password. Wrong ones have the limits of sign-ins, but are counted apart from those of sign-ins, so that the
@@ -142,10 +148,8 @@ struct OwnAccount: Sendable {
         let address = AddressRange.countedAsOne(caller.peer)
         let attempt = LoginFailures.Attempt(
             account: "session:\(user.organization.name)/\(user.name)", address: address, isKnown: false)
-        if let wait = failures.count(attempt, at: now) {
-            throw RPCError(
-                bare: .unavailable, "too many wrong passwords were sent: try again later", retryAfterMilliseconds: wait)
-        }
+        let wait = try await database.read { try failures.wait(for: attempt, at: now, in: $0) }
+        if let wait = wait ?? failures.count(attempt, at: now) { throw Self.tooManyPasswords(wait) }
         let isRight: Bool
         do {
             isRight = try await passwords.verify(
@@ -155,9 +159,19 @@ struct OwnAccount: Sendable {
             failures.giveBack(attempt)
             throw error
         }
-        guard isRight else { throw refusal("the current password is wrong", of: caller, at: now) }
+        guard isRight else {
+            if let wait = try await failures.noteFailure(attempt, at: now, in: database) {
+                throw Self.tooManyPasswords(wait)
+            }
+            throw refusal("the current password is wrong", of: caller, at: now)
+        }
         failures.giveBack(attempt)
         return user
+    }
+
+    private static func tooManyPasswords(_ wait: Int) -> RPCError {
+        RPCError(
+            bare: .unavailable, "too many wrong passwords were sent: try again later", retryAfterMilliseconds: wait)
     }
 
     private func refusal(_ message: String, of caller: Caller, at now: UnixTime) -> RPCError {
