@@ -13,6 +13,7 @@ enum ReplicaRequest: Sendable {
     case put(String, [UInt8])
     case copy(String, to: String)
     case append(String, [UInt8])
+    case delete(String)
 
     /// The number of calls of the database before the one that reads what is to be replaced.
     var callsBeforeBase: Int {
@@ -72,6 +73,9 @@ extension Replicas {
             _ = try store.copy(access, to: permit(name), conditions: Preconditions([:])) {
                 ObjectHeader(contentType: $0.contentType, kept: $0.kept)
             }
+        case (.delete(let name), _):
+            let access = try store.decide(claims(name), policy, readsObject: true)
+            if let object = access.object { try store.delete(permit(name), found: object) }
         case (.append(let name, let body), _):
             let size = try object(name)?.size ?? 0
             let append = try ObjectAppend(

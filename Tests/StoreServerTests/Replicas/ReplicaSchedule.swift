@@ -126,7 +126,7 @@ struct ReplicaSchedule {
 
     private mutating func choose() -> ReplicaRequest {
         let upload = uploads.indices.suffix(2).randomElement(using: &random)
-        switch (Int.random(in: 0..<24, using: &random), upload) {
+        switch (Int.random(in: 0..<27, using: &random), upload) {
         case (0..<9, let upload?): return .part(Int.random(in: 1...3, using: &random), upload: upload, body())
         case (9..<13, let upload?):
             let stored = uploads[upload].parts.keys.sorted()
@@ -139,6 +139,7 @@ struct ReplicaSchedule {
         case (19, _): return .copy(prefix + "b", to: prefix + "a")
         case (20, _): return .copy(prefix + "c", to: prefix + "b")
         case (21..<23, _): return .append(prefix + "c", body())
+        case (23..<26, _): return .delete(prefix + (["a", "b", "c"].randomElement(using: &random) ?? ""))
         default: return .initiate(prefix + "a")
         }
     }
@@ -164,6 +165,12 @@ struct ReplicaSchedule {
         case .put(let name, let body): try store(Stored(body, begin: ended.begin), at: name)
         case .append(let name, let body):
             try store(Stored((objects[name]?.bytes ?? []) + body, begin: ended.begin), at: name)
+        case .delete(let name):
+            // An object that was stored since the beginning stays.
+            guard history.last(where: { $0.name == name })?.step ?? 0 <= ended.begin else { return try verify(name) }
+            endUploads(of: name)
+            objects[name] = nil
+            try verify(name)
         case .copy(let source, let name):
             let copy = try replicas.object(name)
             let last = history.last { $0.name == source && $0.step < ended.start }?.step ?? 0
@@ -197,12 +204,17 @@ struct ReplicaSchedule {
         if let earlier = objects[name], earlier.begin > object.begin {
             throw Violation(description: "an object of begin \(object.begin) replaced one of begin \(earlier.begin)")
         }
-        for index in uploads.indices where uploads[index].name == name && uploads[index].state == .completed {
-            uploads[index].state = .ended
-        }
+        endUploads(of: name)
         objects[name] = object
         history.append((name, step, object))
         try verify(name)
+    }
+
+    /// Notes that the object of a name is not that of a completed upload any more.
+    private mutating func endUploads(of name: String) {
+        for index in uploads.indices where uploads[index].name == name && uploads[index].state == .completed {
+            uploads[index].state = .ended
+        }
     }
 
     /// Compares the row and the bytes of an object with the model.
@@ -238,7 +250,7 @@ extension ReplicaRequest {
     fileprivate var upload: Int? {
         switch self {
         case .part(_, let upload, _), .complete(let upload, _), .abort(let upload): upload
-        case .initiate, .put, .copy, .append: nil
+        case .initiate, .put, .copy, .append, .delete: nil
         }
     }
 
@@ -252,6 +264,7 @@ extension ReplicaRequest {
         case .put(let name, let body): "put \(name), \(body.count) bytes"
         case .copy(let source, let name): "copy \(source) to \(name)"
         case .append(let name, let body): "append \(body.count) bytes to \(name)"
+        case .delete(let name): "delete \(name)"
         }
     }
 }

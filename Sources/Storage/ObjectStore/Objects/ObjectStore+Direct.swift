@@ -58,13 +58,20 @@ extension ObjectStore {
     }
 
     /// Removes an object that was put with a static key.
-    package func delete(_ permit: WritePermit, _ condition: WriteCondition = .none) throws {
-        let uploadID = permit.claims.uploadID
+    ///
+    /// - Parameter found: the object when the request began, which only replicas need. One that was stored since then stays: the request is
+    ///   ordered before its writer, so that a deletion that its client gave up removes nothing that was acknowledged later.
+    package func delete(
+        _ permit: WritePermit, _ condition: WriteCondition = .none, found: StoredObject? = nil
+    ) throws {
+        let (uploadID, hasReplicas) = (permit.claims.uploadID, configuration.hasReplicas)
         try database.writeBlocking(for: permit.owner, mayUseReserve: true) { [discards = work.discards] connection in
+            let records = StoreRecords(connection)
             try permit.confirm(in: connection)
             try permit.check(condition, in: connection)
+            if hasReplicas, try found == nil || records.file(ofObject: uploadID) != found?.fileID { return }
             try permit.record(in: connection)
-            try discards.finish(StoreRecords(connection).deleteObject(uploadID: uploadID), in: connection)
+            try discards.finish(records.deleteObject(uploadID: uploadID), in: connection)
         }
     }
 

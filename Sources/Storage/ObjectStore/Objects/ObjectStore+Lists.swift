@@ -13,18 +13,20 @@ extension ObjectStore {
         case refused(any Error)
     }
 
-    /// Deletes objects, some dozen in a transaction. An object that does not exist counts as deleted.
+    /// Deletes objects, some dozen in a transaction. An object that does not exist counts as deleted; with replicas also one that was
+    /// stored since the beginning, which stays.
     ///
     /// - Returns: the results in the order of the items.
     package func delete(
         _ items: [DirectDeletion], _ policy: any AccessPolicy, _ origin: WriteOrigin
     ) throws -> [DeletionResult] {
         var results: [DeletionResult] = []
+        let files = try files(of: items)
         for start in stride(from: 0, to: items.count, by: Self.deletionBatch) {
             let batch = Array(items[start..<min(start + Self.deletionBatch, items.count)])
             results += try database.writeBlocking(for: batch.first?.owner, mayUseReserve: true) { connection in
                 var deleted: [String] = []
-                let results = try batch.map { try self.delete($0, policy, &deleted, in: connection) }
+                let results = try batch.map { try self.delete($0, files, policy, &deleted, in: connection) }
                 if let key = batch.first?.key, !deleted.isEmpty {
                     let change = StaticKeyChange(
                         keyID: key.id, operation: origin.operation, peer: origin.peer, bucket: key.bucket,
@@ -37,8 +39,23 @@ extension ObjectStore {
         return results
     }
 
+    /// Returns the files of the objects by their keys; `nil` without replicas.
+    private func files(of items: [DirectDeletion]) throws -> [String: String]? {
+        guard configuration.hasReplicas, let bucket = items.first?.key.bucket else { return nil }
+        return try database.readBlocking { connection in
+            var files: [String: String] = [:]
+            for start in stride(from: 0, to: items.count, by: 1000) {
+                let names = items[start..<min(start + 1000, items.count)].map(\.name)
+                files.merge(try StoreRecords(connection).files(ofObjects: names, bucket: bucket)) { first, _ in first }
+            }
+            return files
+        }
+    }
+
+    /// - Parameter files: the files of the objects at the beginning; `nil` = an object is deleted whenever it was stored.
     private func delete(
-        _ item: DirectDeletion, _ policy: any AccessPolicy, _ deleted: inout [String], in connection: Connection
+        _ item: DirectDeletion, _ files: [String: String]?, _ policy: any AccessPolicy, _ deleted: inout [String],
+        in connection: Connection
     ) throws -> DeletionResult {
         let records = StoreRecords(connection)
         let found = try records.object(bucket: item.key.bucket, key: item.name)
@@ -56,7 +73,7 @@ extension ObjectStore {
         } catch ObjectStoreError.conditionFailed(let violation) {
             return .refused(ObjectStoreError.conditionFailed(violation))
         }
-        if found != nil {
+        if let found, files.map({ $0[item.name] == found.fileID }) ?? true {
             deleted.append(item.name)
             try work.discards.finish(records.deleteObject(uploadID: claims.uploadID), in: connection)
         }

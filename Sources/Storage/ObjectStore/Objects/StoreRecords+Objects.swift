@@ -80,6 +80,26 @@ extension StoreRecords {
         } ?? 0
     }
 
+    /// Returns the data file of an object; `nil` without an object. Each writer that replaces an object has a file of its own.
+    func file(ofObject uploadID: String) throws -> String? {
+        try connection.first("SELECT file_id FROM store_objects WHERE upload_id = $1 AND lost = 0", uploadID) {
+            $0.text("file_id")
+        }
+    }
+
+    /// Returns the data files of the objects that have these keys, by key.
+    func files(ofObjects keys: [String], bucket: String) throws -> [String: String] {
+        guard !keys.isEmpty else { return [:] }
+        let keys = ParameterList.padded(keys)
+        let files = try connection.query(
+            """
+            SELECT object_key, file_id FROM store_objects
+            WHERE bucket = $1 AND object_key IN (\(ParameterList.text(keys.count, from: 2))) AND lost = 0
+            """, arguments: [bucket] + keys
+        ) { ($0.text("object_key"), $0.text("file_id")) }
+        return Dictionary(files) { first, _ in first }
+    }
+
     private func insert(_ object: StoredObject, _ order: WriteOrder) throws where C == Connection {
         try connection.execute(
             """

@@ -63,7 +63,8 @@ extension StoreHandler {
         guard case .allowed = access.decided.decision else { throw ObjectStoreError.uploadIsReadOnly }
         let condition = try WriteCondition(request.signed.fields)
         if access.decided.object != nil || !condition.isNone {
-            try store.delete(WritePermit(claims: access.claims, policy: policy, origin: access.origin), condition)
+            let permit = WritePermit(claims: access.claims, policy: policy, origin: access.origin)
+            try store.delete(permit, condition, found: access.decided.object)
         }
         return responses.empty(204)
     }
