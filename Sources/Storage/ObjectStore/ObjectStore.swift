@@ -99,8 +99,8 @@ package final class ObjectStore: Sendable {
     /// The free bytes below which no new upload can begin; 0 = no floor.
     package var minimumFreeBytes: Int64 { space.floor }
 
-    /// Runs `body` while no data file is removed: files with rows at its beginning can be read to the end.
-    package func keepingFiles<T: Sendable, E: Error>(_ body: () async throws(E) -> T) async throws(E) -> T {
+    /// Runs `body` while no data file is removed, by any gateway: files with rows at its beginning can be read to the end.
+    package func keepingFiles<T: Sendable>(_ body: () async throws -> T) async throws -> T {
         try await work.removals.pausing(body)
     }
 

@@ -70,6 +70,44 @@ import Testing
         #expect(try replicas.read("a") == content(100))
     }
 
+    @Test func deletionOfAnEarlierObjectRemovesNoLaterOne() throws {
+        let replicas = try Replicas(count: 2)
+        _ = try replicas.run(.put("a", content(100)), at: 0, nil)
+        let deletion = StoppedRequest.begin { try replicas.run(.delete("a"), at: 0, nil) }
+        // It has read the object, and is about to delete it.
+        for _ in 0..<2 { #expect(try deletion.proceed() == nil) }
+        _ = try replicas.run(.put("a", content(50, seed: 2)), at: 1, nil)
+        while try deletion.proceed() == nil {}
+        #expect(try replicas.read("a") == content(50, seed: 2))
+        _ = try replicas.run(.delete("a"), at: 0, nil)
+        #expect(try replicas.object("a") == nil)
+    }
+
+    @Test func removalsPauseAtAllReplicas() async throws {
+        let replicas = try Replicas(count: 2)
+        for seed in 1...2 { _ = try replicas.run(.put("a", content(100, seed: UInt64(seed))), at: 0, nil) }
+        let scheduled = try replicas.scheduledRemovals()
+        try #require(!scheduled.isEmpty)
+        try await replicas.stores[0].keepingFiles {
+            replicas.removeFiles(at: 1)
+            let kept = try replicas.scheduledRemovals()
+            #expect(kept == scheduled)
+        }
+        replicas.removeFiles(at: 1)
+        #expect(try replicas.scheduledRemovals() == [])
+    }
+
+    @Test func pauseOfAGatewayThatHasEndedEnds() throws {
+        let replicas = try Replicas(count: 1)
+        for seed in 1...2 { _ = try replicas.run(.put("a", content(100, seed: UInt64(seed))), at: 0, nil) }
+        try replicas.pauseRemovals(until: UnixTime(seconds: 9_000_000_000))
+        replicas.removeFiles(at: 0)
+        #expect(try replicas.scheduledRemovals() != [])
+        try replicas.pauseRemovals(until: UnixTime(seconds: 1))
+        replicas.removeFiles(at: 0)
+        #expect(try replicas.scheduledRemovals() == [])
+    }
+
     @Test func downloadsEndWithTheBytesThatTheyBeganWith() throws {
         let replicas = try Replicas(count: 2, removalDelay: .hours(1))
         let bodies = [content(100), content(80, seed: 2)]

@@ -81,6 +81,11 @@ final class Replicas: Sendable {
         try database.readBlocking { try StoreRecords($0).scheduledRemovals(after: "", limit: 100) }
     }
 
+    /// Has a gateway that does not renew it pause the removals.
+    func pauseRemovals(until end: UnixTime) throws {
+        try database.writeBlocking { try StoreRecords($0).pauseRemovals("other", until: end) }
+    }
+
     /// Returns the bytes of an object, which are compared with its checksum.
     func read(_ name: String) throws -> [UInt8]? {
         // Another gateway may store the object in larger segments meanwhile, and remove the earlier ones.

@@ -1,4 +1,5 @@
 import Basics
+import Crypto
 import Database
 import Synchronization
 
@@ -51,12 +52,26 @@ final class FileRemovals: Sendable {
         worker.post { [self] in _ = try? removeScheduled() }
     }
 
-    /// Runs `body` while no data file is removed: files with rows at its beginning can be read to the end.
-    func pausing<T: Sendable, E: Error>(_ body: () async throws(E) -> T) async throws(E) -> T {
+    /// Runs `body` while no data file is removed, by any gateway: files with rows at its beginning can be read to the end.
+    func pausing<T: Sendable>(_ body: () async throws -> T) async throws -> T {
         // After the batch that is being removed.
         await worker.run { [self] in state.withLock { $0.pauses += 1 } }
         defer { state.withLock { $0.pauses -= 1 } }
-        return try await body()
+        guard delay != nil else { return try await body() }
+        let pause = RemovalPause(database, clock)
+        try await pause.extend()
+        let renewal = Task { await pause.renew() }
+        let result: Result<T, any Error>
+        do {
+            result = .success(try await body())
+        } catch {
+            result = .failure(error)
+        }
+        renewal.cancel()
+        await renewal.value
+        // Otherwise it ends by itself.
+        try? await pause.end()
+        return try result.get()
     }
 
     /// Removes all scheduled files.
@@ -104,10 +119,17 @@ final class FileRemovals: Sendable {
 
     private var goesOn: Bool { state.withLock { $0.pauses == 0 && !$0.isStopped } }
 
+    /// Whether a gateway has paused the removals. Files that were scheduled before such a look have no row any more when a pause begins
+    /// after it, so that nobody reads them.
+    private func isPaused() throws -> Bool {
+        guard delay != nil else { return false }
+        return try database.readBlocking { try StoreRecords($0).isPaused(at: $0.time(clock)) }
+    }
+
     private func remove(_ fileIDs: [String]) throws -> Int {
         var count = 0
         for start in stride(from: 0, to: fileIDs.count, by: Self.batch) {
-            guard goesOn else { break }
+            guard goesOn, try !isPaused() else { break }
             try Lease.current?.requireBatch()
             let removed = try engine.removeDurably(
                 Array(fileIDs[start..<min(start + Self.batch, fileIDs.count)]))
@@ -116,5 +138,39 @@ final class FileRemovals: Sendable {
             count += removed.count
         }
         return count
+    }
+}
+
+/// A pause of the removals of all gateways, which ends by itself if its gateway does not renew it.
+private struct RemovalPause: Sendable {
+    private static let duration = Duration.seconds(60)
+    private static let renewalInterval = Duration.seconds(10)
+
+    private let database: Database
+    private let clock: any WallClock
+    private let id = Hex.lower(Random.bytes(8))
+
+    init(_ database: Database, _ clock: any WallClock) {
+        self.database = database
+        self.clock = clock
+    }
+
+    /// Begins the pause, or extends it.
+    func extend() async throws {
+        try await database.write(mayUseReserve: true) { [id, clock] connection in
+            let end = try connection.time(clock).adding(Self.duration)
+            try StoreRecords(connection).pauseRemovals(id, until: end)
+        }
+    }
+
+    /// Extends the pause until the task is cancelled.
+    func renew() async {
+        while (try? await Task.sleep(for: Self.renewalInterval)) != nil { try? await extend() }
+    }
+
+    func end() async throws {
+        try await database.write(mayUseReserve: true) { [id, clock] connection in
+            try StoreRecords(connection).endPause(id, at: connection.time(clock))
+        }
     }
 }
