@@ -425,7 +425,11 @@ let package = Package(
             ]),
         tests(
             "Backup",
-            ["Basics", "Crypto", "Database", "ObjectStore", "Proto", "RPC", "StoreProtocol", "StoreClient"]),
+            [
+                "Basics", "Crypto", "Database", "DatabaseTesting", "GatewayTesting", "ObjectStore", "Proto", "RPC",
+                "StoreProtocol",
+                "StoreClient",
+            ]),
         tests("StoreClient", ["Basics", "Crypto", "HTTPClient", "HTTPTestClient", "HTTPTypes", "StoreProtocol"]),
         tests(
             "S3Engine",

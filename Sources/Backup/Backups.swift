@@ -40,7 +40,7 @@ package struct Backups: Capability {
         leases = environment.database.leases
         let session = ArchiveSession(
             directory: process.directory, database: environment.database, store: store, clock: environment.clock)
-        let turn = BackupTurn()
+        let turn = BackupTurn(leases)
         restore = RestoreService(
             session, accounts: accounts, migrations: process.migrations, restart: process.restart, log: log)
         scheduler = BackupScheduler(

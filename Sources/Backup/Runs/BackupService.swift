@@ -26,8 +26,13 @@ package final class BackupService: BackupServiceHandler {
         _ request: BackupRequest, responses: ResponseWriter<BackupChunk>, context: CallContext
     ) async throws {
         let caller = try Caller(context)
-        guard turn.begin() else { throw RPCError(bare: .failedPrecondition, "another backup is running") }
-        defer { turn.end() }
+        let isDone: Void? = try await turn.run { try await stream(request, by: caller, to: responses) }
+        if isDone == nil { throw RPCError(bare: .failedPrecondition, "another backup is running") }
+    }
+
+    private func stream(
+        _ request: BackupRequest, by caller: Caller, to responses: ResponseWriter<BackupChunk>
+    ) async throws {
         let now = session.clock.now()
         try await session.database.write { try Audit.record(caller.did(to: "backup"), at: now, in: $0) }
         let summary = try await session.stream(includingObjects: !request.withoutObjects, at: now) { bytes in

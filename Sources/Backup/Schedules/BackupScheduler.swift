@@ -92,8 +92,11 @@ package final class BackupScheduler: Sendable {
     ///
     /// - Returns: whether it is complete; `nil` if another backup is running, or the gateway stops.
     private func perform(_ schedule: BackupSchedule) async -> Bool? {
-        guard turn.begin() else { return nil }
-        defer { turn.end() }
+        // An error is that of the database, which had no lease to give.
+        (try? await turn.run { await take(schedule) }).flatMap(\.self) ?? nil
+    }
+
+    private func take(_ schedule: BackupSchedule) async -> Bool? {
         metrics.update(schedule.name) { $0.isRunning = true }
         defer { metrics.update(schedule.name) { $0.isRunning = false } }
         let start = ContinuousClock.now
@@ -201,22 +204,26 @@ package final class BackupScheduler: Sendable {
     }
 }
 
-/// The permission to take a backup, which one caller has at a time.
+/// The permission to take a backup, which one caller of all gateways has at a time.
 package final class BackupTurn: Sendable {
     private let isTaken = Lock(false)
+    private let leases: Leases
 
-    package init() {}
+    package init(_ leases: Leases) {
+        self.leases = leases
+    }
 
-    /// Returns whether the caller has the turn now; then it calls ``end()``.
-    func begin() -> Bool {
-        isTaken.withLock { isTaken in
+    /// Runs `body`, unless another backup is running.
+    ///
+    /// - Returns: `nil` if another one is.
+    nonisolated(nonsending) func run<T>(_ body: nonisolated(nonsending) () async throws -> T) async throws -> T? {
+        let isFree = isTaken.withLock { isTaken in
             defer { isTaken = true }
             return !isTaken
         }
-    }
-
-    func end() {
-        isTaken.withLock { $0 = false }
+        guard isFree else { return nil }
+        defer { isTaken.withLock { $0 = false } }
+        return try await leases.holding("backup", for: "") { _ in try await body() }
     }
 }
 
