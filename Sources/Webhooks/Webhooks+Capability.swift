@@ -32,16 +32,23 @@ extension Webhooks: Capability {
     package var metrics: [any MetricSource] { [counts] }
 
     /// Sends events as they become due.
-    package var background: [BackgroundWork] { [BackgroundWork("webhooks", under: leases, run: deliver)] }
+    package var background: [BackgroundWork] { [BackgroundWork("webhooks", run: deliver)] }
 
-    @Sendable private func deliver() async {
+    @Sendable private func deliver() async throws {
         do {
-            try await retention.giveUpUnknown()
+            try await database.leases.holdOnce("webhooks") { [retention] in try await retention.giveUpUnknown() }
         } catch {
             log.writeDeliveryFailure(error)
         }
-        await withDiscardingTaskGroup { group in
-            for sender in senders { group.addTask { await sender.run() } }
+        try await withThrowingDiscardingTaskGroup { group in
+            for sender in senders { group.addTask { try await self.deliver(sender) } }
         }
+    }
+
+    /// Sends the events of a webhook at one gateway at a time.
+    private func deliver(_ sender: WebhookSender) async throws {
+        // At different times, so that gateways share the webhooks of one that has stopped.
+        if !database.isExclusive { try? await Task.sleep(for: .milliseconds(Int64.random(in: 0..<5000))) }
+        try await database.leases.hold("webhook/\(sender.webhook.name)") { await sender.run() }
     }
 }

@@ -15,14 +15,14 @@ package final class Webhooks: Sendable {
     let service: EventService
     let configuration: WebhooksConfiguration
     let log: Logger
-    let leases: Leases
+    let database: Database
 
     package init(_ environment: ModuleEnvironment, configuration: WebhooksConfiguration = WebhooksConfiguration()) {
         let (database, clock) = (environment.database, environment.clock)
+        self.database = database
         self.configuration = configuration
         let log = environment.log
         self.log = log
-        leases = database.leases
         let webhooks = configuration.webhooks
         let metrics = EventMetrics(webhooks: webhooks.map(\.name), database: database, clock: clock)
         counts = metrics

@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import Database
+import DatabaseTesting
 import Dispatch
 import GatewayTesting
 import HTTPTestClient
@@ -35,6 +36,34 @@ import Testing
         var further = 0
         while await seen.next() != nil { further += 1 }
         #expect(further == 0)
+    }
+
+    /// One write has the results of several webhooks, and another gateway has taken one of these.
+    @Test(.onPostgres) func resultsOfALostLeaseAreNotRecorded() async throws {
+        let scene = try Scene()
+        for webhook in ["a", "b"] { try scene.happens(to: "x", for: [webhook]) }
+        let (recorder, leases) = (recorder(scene), scene.database.leases)
+        @Sendable func record(_ webhook: String, under lease: Lease?) async throws {
+            let result = DeliveryResult(
+                delivery: try scene.due(webhook)[0], webhook: webhook, outcome: .delivered, time: scene.clock.now())
+            try await Lease.$current.withValue(lease) { try await recorder.record(result) }
+        }
+        _ = try await leases.holding("webhook/a", for: "") { lost in
+            _ = try await leases.holding("webhook/b", for: "") { kept in
+                try await scene.database.write {
+                    _ = try $0.execute("UPDATE leases SET generation = 9 WHERE name = 'webhook/a'")
+                }
+                let release = try scene.database.holdWriter()
+                let others = [("a", lost), ("b", kept)].map { webhook, lease in
+                    Task { try await record(webhook, under: lease) }
+                }
+                release()
+                await #expect(throws: LeaseLost.self) { try await others[0].value }
+                try await others[1].value
+            }
+        }
+        #expect(try scene.due("a").count == 1)
+        #expect(try scene.due("b").isEmpty)
     }
 
     /// A sender of webhook "a", which is for all organizations, to a receiver.

@@ -4,6 +4,8 @@ package import Basics
 package struct LeaseLost: Error, Equatable, CustomStringConvertible {
     package let name: String
 
+    package init(name: String) { self.name = name }
+
     package var description: String { "another gateway may do the work of the lease \(name)" }
 }
 
@@ -30,8 +32,11 @@ package final class Lease: Sendable {
     ///
     /// - Throws: ``LeaseLost``.
     package func require(in transaction: Connection) throws {
-        guard try rows.isHeld(self, in: transaction) else { throw LeaseLost(name: name) }
+        guard try isHeld(in: transaction) else { throw LeaseLost(name: name) }
     }
+
+    /// Whether this process has the lease, and keeps it until the end of `transaction`.
+    package func isHeld(in transaction: Connection) throws -> Bool { try rows.isHeld(self, in: transaction) }
 
     /// Requires that the lease lasts for a batch of work outside of the database, which takes at most ``Leases/longestBatch``.
     ///

@@ -7,6 +7,8 @@ actor DeliveryRecorder {
     /// A result that is not recorded yet.
     private struct Entry {
         let result: DeliveryResult
+        /// The right to send to the webhook.
+        let lease: Lease?
         let continuation: CheckedContinuation<Void, any Error>
     }
 
@@ -27,14 +29,17 @@ actor DeliveryRecorder {
         self.metrics = metrics
     }
 
-    /// Returns when the result is recorded.
+    /// Returns when the result is recorded, under the lease of the calling task.
+    ///
+    /// - Throws: ``LeaseLost`` if another gateway may send to the webhook, and so the event again.
     func record(_ result: DeliveryResult) async throws {
         try await withCheckedThrowingContinuation { continuation in
             unrecorded += 1
-            waiting.append(Entry(result: result, continuation: continuation))
+            waiting.append(Entry(result: result, lease: Lease.current, continuation: continuation))
             guard !isWriting else { return }
             isWriting = true
-            Task { await writeAll() }
+            // A write has the results of several webhooks, each with its own lease.
+            Lease.$current.withValue(nil) { _ = Task { await writeAll() } }
         }
     }
 
@@ -43,23 +48,40 @@ actor DeliveryRecorder {
             let batch = Array(waiting.prefix(Self.batch))
             waiting.removeFirst(batch.count)
             writes += 1
-            let results = batch.map(\.result)
-            let outcome: Result<Void, any Error>
+            let outcomes: [Result<Void, any Error>]
             do {
-                try await database.write(for: nil) { [metrics] connection in
-                    let records = EventRecords(connection)
-                    for result in results { try records.record(result) }
-                    connection.afterCommit {
-                        for result in results { metrics.note(result.outcome, of: result.webhook) }
-                    }
-                }
-                outcome = .success(())
+                outcomes = try await write(batch.map { ($0.result, $0.lease) })
             } catch {
-                outcome = .failure(error)
+                outcomes = batch.map { _ in .failure(error) }
             }
             unrecorded -= batch.count
-            for entry in batch { entry.continuation.resume(with: outcome) }
+            for (entry, outcome) in zip(batch, outcomes) { entry.continuation.resume(with: outcome) }
         }
         isWriting = false
+    }
+
+    private func write(_ results: [(result: DeliveryResult, lease: Lease?)]) async throws -> [Result<Void, any Error>] {
+        try await database.write(for: nil) { [metrics] connection in
+            var lost: Set<ObjectIdentifier> = []
+            var seen: Set<ObjectIdentifier> = []
+            var recorded: [DeliveryResult] = []
+            var outcomes: [Result<Void, any Error>] = []
+            for (result, lease) in results {
+                if let lease, seen.insert(ObjectIdentifier(lease)).inserted, try !lease.isHeld(in: connection) {
+                    lost.insert(ObjectIdentifier(lease))
+                }
+                if let lease, lost.contains(ObjectIdentifier(lease)) {
+                    outcomes.append(.failure(LeaseLost(name: lease.name)))
+                    continue
+                }
+                try EventRecords(connection).record(result)
+                recorded.append(result)
+                outcomes.append(.success(()))
+            }
+            connection.afterCommit { [recorded] in
+                for result in recorded { metrics.note(result.outcome, of: result.webhook) }
+            }
+            return outcomes
+        }
     }
 }
