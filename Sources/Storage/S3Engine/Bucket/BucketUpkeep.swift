@@ -259,7 +259,10 @@ final class BucketUpkeep: EngineUpkeep {
             defer { end() }
             attempt {
                 guard try isSweepDue() else { return }
-                _ = try sweepNow(isOrphan)
+                // Another gateway may be at it.
+                _ = try context.database.leases.holdingBlocking("bucket sweep") {
+                    if try isSweepDue() { _ = try sweepNow(isOrphan) }
+                }
             }
         }
     }

@@ -131,6 +131,7 @@ struct KeySweep {
         guard try confirm() else {
             throw StorageFailure.engine("the gateway may have lost the prefix of its bucket")
         }
+        try Lease.current?.requireBatch()
         return segmentIDs.count - (try bucket.remove(segmentIDs.map(bucket.key)).count)
     }
 

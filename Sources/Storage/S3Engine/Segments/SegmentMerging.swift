@@ -78,7 +78,11 @@ final class SegmentMerging: Sendable {
         do {
             // What the bucket has beyond the database may need the segments of now.
             guard engine.state == .matching else { throw StorageFailure.engine("the bucket is being compared") }
-            try engine.merge(fileID, if: Self.isWorthwhile) { goesOn }
+            // Two gateways would store the segments of an object twice.
+            let isMerged: Void? = try database.leases.holdingBlocking("merging") {
+                try engine.merge(fileID, if: Self.isWorthwhile) { goesOn }
+            }
+            if isMerged == nil { state.withLock { $0.hasFailed = true } }
         } catch {
             state.withLock { $0.hasFailed = true }
         }
