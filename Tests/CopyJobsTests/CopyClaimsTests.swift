@@ -25,7 +25,7 @@ import Testing
         configuration.destinations = [CopyTarget(target, organizations: ["o"])]
         return CopyWorkers(
             database: scene.database, store: scene.store, clock: SystemClock(), configuration: configuration,
-            log: .discarding)
+            log: .discarding, claimDuration: .days(1))
     }
 
     private var place: CopyPlace { CopyPlace(endpoint: "file://\(scene.root)", bucket: "", region: "") }

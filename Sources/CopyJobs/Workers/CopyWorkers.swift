@@ -34,12 +34,16 @@ final class CopyWorkers: Sendable {
     private let sharing = Lock(Sharing())
     /// The attempts in progress.
     private let running = RunningCopies()
+    /// The time for which a claim lasts after it was renewed.
+    private let claimDuration: Duration
     /// A random name of this process, for the claims on items.
     private let holder = "\(UInt64.random(in: 0 ... .max))"
 
     init(
-        database: Database, store: ObjectStore, clock: any WallClock, configuration: CopyJobsConfiguration, log: Logger
+        database: Database, store: ObjectStore, clock: any WallClock, configuration: CopyJobsConfiguration, log: Logger,
+        claimDuration: Duration = .seconds(30)
     ) {
+        self.claimDuration = claimDuration
         self.database = database
         self.store = store
         self.clock = clock
@@ -146,7 +150,7 @@ final class CopyWorkers: Sendable {
     }
 
     private func claim(of organizationID: Int64, at now: UnixTime) async throws -> CopyAttempt? {
-        let end = ContinuousClock.now + Self.claimDuration
+        let end = ContinuousClock.now + claimDuration
         let claimed = try await database.write { connection -> (CopyJob, CopyItem, CopyRoute?)? in
             let records = CopyRecords(connection)
             guard var job = try records.next(organizationID: organizationID, at: now),
@@ -155,7 +159,7 @@ final class CopyWorkers: Sendable {
             item.state = .copying
             item.claim.number += 1
             item.claim.holder = self.holder
-            item.claim.until = try connection.time(self.clock).adding(Self.claimDuration)
+            item.claim.until = try connection.time(self.clock).adding(self.claimDuration)
             if job.state != .canceling {
                 item.attempts += 1
                 job.state = .running
@@ -211,8 +215,6 @@ final class CopyWorkers: Sendable {
 
 /// The claims on items, and the changes of other processes.
 extension CopyWorkers {
-    /// The time for which a claim lasts after it was renewed.
-    static let claimDuration = Duration.seconds(30)
     /// The time between two renewals of the claims.
     private static let renewalInterval = Duration.seconds(5)
 
@@ -241,14 +243,14 @@ extension CopyWorkers {
 
     /// Renews the claims on the items that are being copied, and stops the attempts that have lost theirs.
     func renewClaims() async throws {
-        let (items, begin, clock) = (running.items, ContinuousClock.now, clock)
+        let (items, begin) = (running.items, ContinuousClock.now)
         guard !items.isEmpty else { return }
-        let kept = try await database.write(mayUseReserve: true) { connection in
-            let end = try connection.time(clock).adding(Self.claimDuration)
+        let kept = try await database.write(mayUseReserve: true) { [clock, claimDuration] connection in
+            let end = try connection.time(clock).adding(claimDuration)
             return try items.map { try CopyRecords(connection).renewClaim(on: $0, until: end) }
         }
         for (item, isKept) in zip(items, kept) {
-            if isKept { running.extend(item, to: begin + Self.claimDuration) } else { running.cancel(item) }
+            if isKept { running.extend(item, to: begin + claimDuration) } else { running.cancel(item) }
         }
     }
 
