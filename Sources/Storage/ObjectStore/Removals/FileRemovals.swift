@@ -143,8 +143,8 @@ final class FileRemovals: Sendable {
 
 /// A pause of the removals of all gateways, which ends by itself if its gateway does not renew it.
 private struct RemovalPause: Sendable {
-    private static let duration = Duration.seconds(60)
-    private static let renewalInterval = Duration.seconds(10)
+    private static let duration = Duration.minutes(5)
+    private static let renewalInterval = Duration.seconds(30)
 
     private let database: Database
     private let clock: any WallClock
