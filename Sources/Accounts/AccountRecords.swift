@@ -243,6 +243,7 @@ enum AccountRecords {
         KeyRotationRecords<Connection>.migration,
         DisplayNameRecords<Connection>.migration,
         FailureRecords<Connection>.migration,
+        SigningKeyRecords<Connection>.migration,
     ]
 }
 

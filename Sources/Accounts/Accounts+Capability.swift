@@ -54,12 +54,14 @@ extension Accounts: Capability {
 
     package var metrics: [any MetricSource] { [auditPressure] }
 
-    /// Writes deferred records and removes audit lines beyond their retention.
+    /// Writes deferred records, reads the signing keys that other gateways may have rotated, and removes audit lines beyond their
+    /// retention.
     ///
     /// - Parameter permit: `nil` = nothing is removed by its age.
     /// - Returns: the number of removed lines.
     func tidy(_ permit: DeletionPermit?) async throws -> Int {
         deferred.flush(at: clock.now())
+        try await keyUpdates?.read()
         return try await auditRetention.run(permit)
     }
 

@@ -24,8 +24,10 @@ package final class Accounts: Sendable {
     /// Limits the callers of organizations that have too many audit lines.
     package var auditPressure: AuditPressure { auditRetention.pressure }
 
-    let signingKeys: SigningKeyFolder
+    let signingKeys: SigningKeyStore
     let tokens: AccessTokens
+    /// `nil` if no other gateway rotates keys.
+    let keyUpdates: SigningKeyUpdates?
     let sessions: Sessions
     let own: SelfService
     let credentials: MachineCredentials
@@ -37,8 +39,7 @@ package final class Accounts: Sendable {
     var clock: any WallClock { environment.clock }
 
     /// - Parameters:
-    ///   - keysDirectory: the folder of the signing keys, which also contains the keyring's root; the first key is made if there is
-    ///     none.
+    ///   - keysDirectory: the folder in which versions before 0.3.0 kept the signing keys.
     ///   - access: the callers for each method of the listeners.
     package init(
         _ environment: ModuleEnvironment, keysDirectory: String,
@@ -48,11 +49,14 @@ package final class Accounts: Sendable {
         let (database, clock) = (environment.database, environment.clock)
         let pepper = environment.keyring.key(.pepper)
         self.environment = environment
-        signingKeys = SigningKeyFolder(path: keysDirectory, lifetime: configuration.accessTokenLifetime)
+        signingKeys = SigningKeyStore(environment.keyring, lifetime: configuration.accessTokenLifetime)
+        let keys = try signingKeys.open(
+            database, importing: SigningKeyFiles(path: keysDirectory), environment.clockGuard.permit())
         tokens = AccessTokens(
-            signer: TokenSigner(keys: try signingKeys.open(environment.clockGuard.permit())),
+            signer: TokenSigner(keys: keys),
             lifetime: configuration.accessTokenLifetime,
             capacity: configuration.rememberedTokens)
+        keyUpdates = environment.hasReplicas ? SigningKeyUpdates(signingKeys, database, tokens) : nil
         let auditPressure = AuditPressure(
             callsPerMinute: configuration.auditedCallsUnderPressure, maximumLines: configuration.auditLines,
             clock: clock,
@@ -63,8 +67,8 @@ package final class Accounts: Sendable {
             pressure: auditPressure)
         deferred = DeferredRecords(database: database)
         authenticator = Authenticator(
-            database: database, tokens: tokens, deferred: deferred, clock: clock, auditPressure: auditPressure,
-            access: access, pepper: pepper)
+            database: database, tokens: tokens, keyUpdates: keyUpdates, deferred: deferred, clock: clock,
+            auditPressure: auditPressure, access: access, pepper: pepper)
         deviceKeys = DeviceKeys(identifiers: environment.identifiers, pepper: pepper)
         addresses = AddressAnnouncements(database: database, clock: clock)
         sessions = Sessions(

@@ -27,12 +27,15 @@ extension DataDirectory {
         }
     }
 
-    /// Makes the present root key that of the database.
+    /// Makes the present root key that of the database, and removes what it cannot decrypt.
     ///
     /// - Throws: `KeyringError`, `DatabaseError`.
     package func acceptRootKey(for database: Database) throws {
         let keyring = try Keyring.open(directory: keys, create: false)
-        try database.writeBlocking { try RootKeyRecords.record(keyring, in: $0) }
+        try database.writeBlocking {
+            try RootKeyRecords.record(keyring, in: $0)
+            try Accounts.removeUnreadableSigningKeys(keyring, in: $0)
+        }
     }
 
     /// Returns what is wrong with the keys, as sentences; changes nothing.
@@ -44,17 +47,17 @@ extension DataDirectory {
         guard try PrivateFile.exists(keys) else {
             return ["the folder \(keys) is missing: restore it from the backup of the database"]
         }
-        var problems: [String] = []
+        let keyring: Keyring
         do throws(KeyringError) {
-            let keyring = try Keyring.open(directory: keys, create: false)
-            let isOwn = try? connection.flatMap { try RootKeyRecords.matches(keyring, in: $0) }
-            if isOwn == false {
-                problems.append(KeyringError.foreign(path: keys + "/root", database: name ?? database).description)
-            }
+            keyring = try Keyring.open(directory: keys, create: false)
         } catch {
-            problems.append(error.description)
+            return [error.description]
         }
-        return problems + (try Accounts.signingKeyProblems(inFolder: keys))
+        guard let connection else { return [] }
+        guard try RootKeyRecords.matches(keyring, in: connection) != false else {
+            return [KeyringError.foreign(path: keys + "/root", database: name ?? database).description]
+        }
+        return try Accounts.signingKeyProblems(keyring, in: connection)
     }
 
     /// Throws if a directory without a database was served before: a new database would hide that everything is gone.
@@ -67,11 +70,23 @@ extension DataDirectory {
                 """)
     }
 
+    /// Records that a gateway serves the folder with the keys and a database.
+    package func markServed() throws(Problem) {
+        let file = Self.servedFile(path)
+        guard !Self.exists(file) else { return }
+        do throws(PrivateFile.Failure) {
+            try PrivateFile.write([], to: file)
+        } catch {
+            throw Problem(description: "cannot write \(file): \(error.reason)")
+        }
+    }
+
+    private static func servedFile(_ path: String) -> String { path + "/served" }
+
     /// Returns the path of something that only a gateway makes that serves a folder; `nil` = there is nothing.
     static func evidenceOfServing(_ path: String) throws -> String? {
-        let identity = path + "/store/identity"
-        if try PrivateFile.exists(identity) { return identity }
-        return try Accounts.hasSigningKeys(inFolder: path + "/keys") ? path + "/keys" : nil
+        for file in [path + "/store/identity", servedFile(path)] where try PrivateFile.exists(file) { return file }
+        return try Accounts.hasSigningKeyFiles(inFolder: path + "/keys") ? path + "/keys" : nil
     }
 
     private var foreignKey: KeyringError { .foreign(path: keys + "/root", database: database) }

@@ -104,6 +104,7 @@ package struct Doctor: Sendable {
             try database.inspect { connection in
                 // A server examines its files itself.
                 if database.isFile { report.damages = try DoctorRecords(connection: connection).damages() }
+                try requireCurrentTables(connection)
                 report.keys = try directory.keyProblems(connection, of: database.name)
                 try examine(connection, checksums: checksums, &report)
             }
@@ -120,13 +121,16 @@ package struct Doctor: Sendable {
         return report
     }
 
-    private func examine(_ connection: ReadConnection, checksums: Bool, _ report: inout Report) throws {
+    private func requireCurrentTables(_ connection: ReadConnection) throws {
         guard try connection.pending(migrations).isEmpty else {
             throw DataDirectory.Problem(
                 description:
                     "the database was written by an older data-gateway: start this version once, then run doctor again"
             )
         }
+    }
+
+    private func examine(_ connection: ReadConnection, checksums: Bool, _ report: inout Report) throws {
         try requireBytes(connection)
         let records = DoctorRecords(connection: connection)
         report.belongTogether = try store.belongs(to: connection)

@@ -611,10 +611,6 @@ def test_a_start_with_wrong_or_missing_parts_is_refused_with_what_to_do(binary, 
     assert f"the folder {data / 'keys'} is missing" in problem
     aside.rename(data / "keys")
     root.write_bytes(key)
-    (data / "keys/es256-1").rename(aside)
-    (problem,) = doctor(gateway, code=REFUSED)["key_problems"]
-    assert "has no signing key" in problem
-    aside.rename(data / "keys/es256-1")
     database.rename(aside)
     for arguments in (serve, ("doctor", "--data-dir", data)):
         output = refused(binary, *arguments)

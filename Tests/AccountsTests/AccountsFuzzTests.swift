@@ -11,7 +11,7 @@ import Testing
     private let now = UnixTime(seconds: 1_800_000_000)
 
     @Test func changedTokensAreRefused() {
-        let signer = TokenSigner(keys: SigningKeys(current: SigningKey(ES256Key())))
+        let signer = TokenSigner(keys: SigningKeys([SigningKey(ES256Key())]))
         let token = AccessToken(kind: .apiKey, subject: "k", epoch: 1, expiresAt: now.adding(seconds: 900))
         let text = signer.issue(token, at: now)
         var generator = SeededGenerator(seed: 1)

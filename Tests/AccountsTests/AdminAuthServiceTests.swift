@@ -356,18 +356,64 @@ import Wire
 }
 
 @Suite(.timeLimited) struct SigningKeysTests {
-    @Test func keysAreMadeOnceAndTheNewestSigns() async throws {
+    private func read(_ world: TestAccounts) throws -> [SigningKey] {
+        let store = SigningKeyStore(world.environment.keyring, lifetime: .seconds(900))
+        let files = SigningKeyFiles(path: world.directory + "/keys")
+        return try store.open(world.database, importing: files, world.clockGuard.permit()).all
+    }
+
+    @Test func keyIsMadeOnceAndIsSealed() async throws {
+        let world = try await TestAccounts()
+        let (first, second) = (try read(world), try read(world))
+        #expect(first.count == 1 && first.map(\.id) == second.map(\.id))
+        let sealed = try world.database.readBlocking { try SigningKeyRecords($0).all().map(\.sealed) }
+        #expect(sealed.count == 1 && ES256Key(pkcs8: sealed[0]) == nil)
+        _ = try world.database.writeBlocking { try $0.execute("UPDATE signing_keys SET number = 2") }
+        #expect(throws: SigningKeyError.self) { try read(world) }
+    }
+
+    @Test func filesOfAnEarlierVersionBecomeRows() async throws {
         let world = try await TestAccounts()
         let keys = world.directory + "/keys"
-        let folder = SigningKeyFolder(path: keys, lifetime: .seconds(900))
-        let first = try folder.read(world.clockGuard.permit())
-        #expect(try folder.read(world.clockGuard.permit()).current.id == first.current.id)
-        try PrivateFile.write(ES256Key().privateKey.exposed, to: keys + "/es256-10")
-        let rotated = try folder.read(world.clockGuard.permit())
-        #expect(rotated.current.id != first.current.id)
-        #expect(rotated.older.map(\.id) == [first.current.id])
-        try PrivateFile.write([1, 2, 3], to: keys + "/es256-11")
-        #expect(throws: SigningKeyError.self) { try folder.read(world.clockGuard.permit()) }
+        let token = try await world.login().accessToken
+        _ = try world.database.writeBlocking { try $0.execute("DELETE FROM signing_keys") }
+        let pairs = [ES256Key(), ES256Key()]
+        let rotated = world.clock.now()
+        try PrivateFile.write(pairs[0].privateKey.exposed, to: keys + "/es256-1")
+        try PrivateFile.write(pairs[1].privateKey.exposed, to: "\(keys)/es256-2-\(rotated.seconds)")
+        try PrivateFile.write([1], to: keys + "/next-00")
+        let imported = try read(world)
+        #expect(imported.map(\.id) == pairs.map { SigningKey($0).id })
+        let end = UnixTime(seconds: rotated.seconds).adding(.seconds(900) + SigningKeyStore.leeway)
+        #expect(imported.map(\.endsAt) == [end, nil])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: keys) == ["root"])
+        #expect(try read(world).map(\.id) == imported.map(\.id))
+        #expect(TokenSigner(keys: SigningKeys(imported)).verify(token, at: rotated) == nil)
+        // Files of an earlier version that was started afterwards sign nothing.
+        try PrivateFile.write(ES256Key().privateKey.exposed, to: keys + "/es256-11")
+        #expect(try read(world).map(\.id) == imported.map(\.id))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: keys) == ["root"])
+        _ = try world.database.writeBlocking { try $0.execute("DELETE FROM signing_keys") }
+        try PrivateFile.write([1, 2, 3], to: keys + "/es256-1")
+        #expect(throws: SigningKeyFiles.Unreadable.self) { try read(world) }
+    }
+
+    @Test func startThatEndedBeforeTheFilesWereRemovedIsRepeated() async throws {
+        let world = try await TestAccounts()
+        let keys = world.directory + "/keys"
+        let present = try read(world).map(\.id)
+        // The rows are there, and one of the files is left.
+        try PrivateFile.write(ES256Key().privateKey.exposed, to: keys + "/es256-1")
+        #expect(try read(world).map(\.id) == present)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: keys) == ["root"])
+    }
+
+    @Test func keyOfALaterTimeIsPublishedAndDoesNotSignYet() throws {
+        let now = UnixTime(seconds: 1_800_000_000)
+        let keys = SigningKeys([SigningKey(ES256Key()), SigningKey(ES256Key(), signsFrom: now.adding(seconds: 120))])
+        let signer = TokenSigner(keys: keys)
+        #expect(keys.all.allSatisfy { signer.publicKeys(at: now).contains($0.id) })
+        #expect([119, 120].map { keys.signing(at: now.adding(seconds: $0)).id } == keys.all.map(\.id))
     }
 
     @Test func anOlderKeyVerifiesAndIsPublishedUntilItsTokensHaveEnded() async throws {
@@ -386,30 +432,28 @@ import Wire
         let through = world.accounts.publicKeys
         #expect(through.contains(reply.olderKeyIDs[0]) && through.contains(reply.keyID))
         // A restart finds the keys of the rotation.
-        let folder = SigningKeyFolder(path: world.directory + "/keys", lifetime: .seconds(900))
-        #expect(try folder.read(world.clockGuard.permit()).older.map(\.id) == reply.olderKeyIDs)
+        #expect(try read(world).map(\.id) == reply.olderKeyIDs + [reply.keyID])
 
-        world.clock.advance(seconds: 900 + SigningKeyFolder.leeway.wholeSeconds - 1)
+        world.clock.advance(seconds: 900 + SigningKeyStore.leeway.wholeSeconds - 1)
         #expect(world.accounts.publicKeys == through)
         world.clock.advance(seconds: 1)
         let after = world.accounts.publicKeys
         #expect(!after.contains(reply.olderKeyIDs[0]) && after.contains(reply.keyID))
-        let read = try folder.read(world.clockGuard.permit())
-        #expect(read.current.id == reply.keyID && read.older.isEmpty)
-        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix("es256-") }
-        #expect(files.count == 1)
+        #expect(try read(world).map(\.id) == [reply.keyID])
+        #expect(try world.database.readBlocking { try SigningKeyRecords($0).all() }.count == 1)
     }
 
     @Test func anEndedKeyVerifiesNothing() {
         let now = UnixTime(seconds: 1_800_000_000)
         let key = ES256Key()
         let token = AccessToken(kind: .user, subject: "7", epoch: 3, expiresAt: now.adding(seconds: 900))
-        let text = TokenSigner(keys: SigningKeys(current: SigningKey(key))).issue(token, at: now)
-        let ended = SigningKeys(
-            current: SigningKey(ES256Key()), older: [SigningKey(key, endsAt: now.adding(seconds: 60))])
+        let text = TokenSigner(keys: SigningKeys([SigningKey(key)])).issue(token, at: now)
+        let ended = SigningKeys([
+            SigningKey(key, endsAt: now.adding(seconds: 60)), SigningKey(ES256Key()),
+        ])
         let signer = TokenSigner(keys: ended)
         #expect(signer.verify(text, at: now.adding(seconds: 59)) == token)
         #expect(signer.verify(text, at: now.adding(seconds: 60)) == nil)
-        #expect(!signer.publicKeys(at: now.adding(seconds: 60)).contains(ended.older[0].id))
+        #expect(!signer.publicKeys(at: now.adding(seconds: 60)).contains(ended.all[0].id))
     }
 }

@@ -14,7 +14,7 @@ import Testing
     let token: AccessToken
 
     init() {
-        signer = TokenSigner(keys: SigningKeys(current: key))
+        signer = TokenSigner(keys: SigningKeys([key]))
         token = AccessToken(kind: .user, subject: "7", epoch: 3, expiresAt: UnixTime(seconds: 1_800_000_900))
     }
 
@@ -44,11 +44,11 @@ import Testing
     @Test func olderKeysVerifyAndUnknownOnesDoNot() {
         let next = SigningKey(ES256Key())
         let old = signer.issue(token, at: now)
-        let rotated = TokenSigner(keys: SigningKeys(current: next, older: [key]))
+        let rotated = TokenSigner(keys: SigningKeys([key, next]))
         #expect(rotated.verify(old, at: now) == token)
         #expect(rotated.verify(rotated.issue(token, at: now), at: now) == token)
         #expect(signer.verify(rotated.issue(token, at: now), at: now) == nil)
-        #expect(TokenSigner(keys: SigningKeys(current: next)).verify(old, at: now) == nil)
+        #expect(TokenSigner(keys: SigningKeys([next])).verify(old, at: now) == nil)
     }
 
     @Test(arguments: [
@@ -100,7 +100,7 @@ import Testing
 @Suite(.timeLimited) struct AccessTokensTests {
     let now = UnixTime(seconds: 1_800_000_000)
     let tokens = AccessTokens(
-        signer: TokenSigner(keys: SigningKeys(current: SigningKey(ES256Key()))), lifetime: .seconds(900), capacity: 8)
+        signer: TokenSigner(keys: SigningKeys([SigningKey(ES256Key())])), lifetime: .seconds(900), capacity: 8)
 
     @Test func aRememberedTokenExpiresToo() {
         let (text, expiresAt) = tokens.issue(.apiKey, subject: "k", epoch: 1, at: now)

@@ -1,3 +1,4 @@
+import Accounts
 import Basics
 import Crypto
 import Database
@@ -14,7 +15,8 @@ import Testing
     private var path: String { scratch.path + "/data" }
 
     private func open(_ body: (Database) throws -> Void) throws {
-        let database = try Database(path: path + "/gateway.db", migrations: DataDirectory.migrations)
+        let database = try Database(
+            path: path + "/gateway.db", migrations: Accounts.migrations + DataDirectory.migrations)
         defer { database.close() }
         try body(database)
     }
@@ -65,7 +67,7 @@ import Testing
         #expect(throws: KeyringError.self) { try open { try directory.require(directory.openKeyring(), of: $0) } }
     }
 
-    @Test(arguments: ["store/identity", "keys/es256-1"], [true, false])
+    @Test(arguments: ["store/identity", "served", "keys/es256-1"], [true, false])
     func aDirectoryWithoutItsDatabaseIsNotNew(evidence: String, hasEmptyFile: Bool) throws {
         let directory = try serve()
         try FileManager.default.removeItem(atPath: path + "/gateway.db")
@@ -114,13 +116,15 @@ import Testing
         func problems() throws -> [String] {
             try Database.inspect(path: path + "/gateway.db") { try directory.keyProblems($0) }
         }
-        let signing = try #require(try problems().first)
-        #expect(try problems().count == 1 && signing.contains("\(path)/keys has no signing key"))
-        try PrivateFile.write(ES256Key().privateKey.exposed, to: path + "/keys/es256-1")
         #expect(try problems().isEmpty)
-        try PrivateFile.write([1, 2, 3], to: path + "/keys/es256-2-1795392000")
-        #expect(try problems().map { $0.contains("es256-2-1795392000 is not a readable P-256 private key") } == [true])
-        try FileManager.default.removeItem(atPath: path + "/keys/es256-2-1795392000")
+        try open { database in
+            _ = try database.writeBlocking {
+                try $0.execute(
+                    "INSERT INTO signing_keys (number, sealed, signs_from) VALUES (3, $1, 0)",
+                    [UInt8](repeating: 1, count: 60))
+            }
+        }
+        #expect(try problems().map { $0.contains("the signing key 3 in the database cannot be read") } == [true])
         try replaceRoot()
         #expect(try problems().map { $0.contains("is not that of the database") } == [true])
         try PrivateFile.write([1], to: path + "/keys/root")

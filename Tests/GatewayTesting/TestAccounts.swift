@@ -18,7 +18,7 @@ package final class TestAccounts: Sendable {
     package static let adminPassword = "correct horse"
 
     private let base: TestDatabase
-    package let clock = ManualClock()
+    package let clock: ManualClock
     package let clockGuard: ClockGuard
     /// The environment for other modules.
     package let environment: ModuleEnvironment
@@ -43,21 +43,30 @@ package final class TestAccounts: Sendable {
     /// - Parameter access: the callers for all methods.
     package init(
         migrations: [Migration] = [], access: AccessTable = TestAccounts.access, log: Logger = .discarding,
-        _ configure: (inout AccountsConfiguration) -> Void = { _ in }
+        hasReplicas: Bool = false, _ configure: (inout AccountsConfiguration) -> Void = { _ in }
     ) async throws {
         base = try TestDatabase(Accounts.migrations + migrations, inMemory: false)
         let keysDirectory = base.folder.path + "/keys"
         try FileManager.default.createDirectory(atPath: keysDirectory, withIntermediateDirectories: true)
+        clock = ManualClock()
         clockGuard = ClockGuard(clock: clock)
-        environment = ModuleEnvironment(
+        var environment = ModuleEnvironment(
             database: base.database, keyring: try Keyring.open(directory: keysDirectory, create: true), clock: clock,
             clockGuard: clockGuard, identifiers: Identifiers(clock: clock), log: log)
+        environment.hasReplicas = hasReplicas
+        self.environment = environment
         var configuration = AccountsConfiguration()
         configure(&configuration)
         accounts = try Accounts(
             environment, keysDirectory: keysDirectory,
             access: access, configuration: configuration)
         try await accounts.createFirstAdmin(password: Secret(Self.adminPassword), keep: { _ in })
+    }
+
+    /// Opens the accounts of a second gateway with the database, the root key and the clock of a first one that has replicas.
+    package init(replicaOf first: TestAccounts) throws {
+        (base, clock, clockGuard, environment) = (first.base, first.clock, first.clockGuard, first.environment)
+        accounts = try Accounts(environment, keysDirectory: first.directory + "/keys", access: Self.access)
     }
 
     package var directory: String { base.folder.path }

@@ -12,6 +12,8 @@ package struct ModuleEnvironment: Sendable {
     package let identifiers: Identifiers
     /// The log for operators.
     package let log: Logger
+    /// Whether other gateways use the database at the same time.
+    package var hasReplicas = false
     /// The counts of reached limits that no listener counts.
     package let limits = LimitCounts()
 

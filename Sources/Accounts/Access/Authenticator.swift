@@ -15,6 +15,8 @@ package import RPC
 package struct Authenticator: Admission {
     let database: Database
     let tokens: AccessTokens
+    /// `nil` if no other gateway rotates keys.
+    let keyUpdates: SigningKeyUpdates?
     let deferred: DeferredRecords
     let clock: any WallClock
     let auditPressure: AuditPressure
@@ -57,7 +59,7 @@ package struct Authenticator: Admission {
         case .apiKey:
             let text = try bearer(in: context)
             if text.hasPrefix(APITokenText.prefix) { throw Self.wrongKind }
-            let principal = try await keyOwner(of: try token([.apiKey], text, in: context))
+            let principal = try await keyOwner(of: try await token([.apiKey], text, in: context))
             context.identity = principal
             context.workOwner = principal.workOwner
         case .user(let role):
@@ -123,9 +125,15 @@ package struct Authenticator: Admission {
         return String(Substring(parts[1]))
     }
 
-    private func token(_ kinds: Set<TokenKind>, _ text: String, in context: CallContext) throws(RPCError) -> AccessToken
-    {
-        guard let token = tokens.verify(text, at: clock.now()) else { throw refuse(context) }
+    private nonisolated(nonsending) func token(
+        _ kinds: Set<TokenKind>, _ text: String, in context: CallContext
+    ) async throws(RPCError) -> AccessToken {
+        let now = clock.now()
+        var verified = tokens.verify(text, at: now)
+        if verified == nil, let keyUpdates, await keyUpdates.read(for: text, at: now) {
+            verified = tokens.verify(text, at: now)
+        }
+        guard let token = verified else { throw refuse(context) }
         guard kinds.contains(token.kind) else { throw Self.wrongKind }
         return token
     }
@@ -153,7 +161,7 @@ package struct Authenticator: Admission {
     private nonisolated(nonsending) func user(in context: CallContext) async throws(RPCError) -> UserPrincipal {
         let text = try bearer(in: context)
         if text.hasPrefix(APITokenText.prefix) { return try await user(byAPIToken: text, in: context) }
-        let token = try token([.user, .system], text, in: context)
+        let token = try await token([.user, .system], text, in: context)
         var user = token.kind == .user ? try await user(bySession: token) : try await user(bySystem: token)
         if let name = context.metadata["x-organization"] { user.organization = try await organization(name, for: user) }
         return user

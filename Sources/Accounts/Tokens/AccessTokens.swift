@@ -63,10 +63,15 @@ final class AccessTokens: Sendable {
         return token
     }
 
-    /// Replaces the keys for signing and verifying.
+    /// Replaces the keys for signing and verifying, unless later ones are in use.
     func use(_ keys: SigningKeys) {
-        signer.withLock { $0 = TokenSigner(keys: keys) }
+        signer.withLock { signer in
+            if keys.number >= signer.keys.number { signer = TokenSigner(keys: keys) }
+        }
     }
+
+    /// Whether a text has the form of a token by a key that is not known here.
+    func namesUnknownKey(_ text: String) -> Bool { currentSigner.namesUnknownKey(text) }
 
     /// Returns the public keys; see ``TokenSigner/publicKeys(at:)``.
     func publicKeys(at now: UnixTime) -> String {

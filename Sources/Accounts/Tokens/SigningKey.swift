@@ -4,19 +4,20 @@ import Database
 import GatewayAPI
 import GatewayFormats
 import RPC
-import Synchronization
 
 /// A key pair that signs access tokens.
 struct SigningKey: Sendable {
     /// The `kid`: the key's JWK thumbprint (RFC 7638), base64url.
     let id: String
     let key: ES256Key
-    /// The time at which the last token that it signed expires; `nil` for the current signing key.
+    /// The time since which it signs; before it only verifies.
+    let signsFrom: UnixTime
+    /// The time at which the last token that it signed expires; `nil` for the latest signing key.
     let endsAt: UnixTime?
     private let x: String
     private let y: String
 
-    init(_ key: ES256Key, endsAt: UnixTime? = nil) {
+    init(_ key: ES256Key, signsFrom: UnixTime = UnixTime(seconds: 0), endsAt: UnixTime? = nil) {
         let point = key.publicCoordinates
         x = Base64.encodeURL(point.x)
         y = Base64.encodeURL(point.y)
@@ -24,6 +25,7 @@ struct SigningKey: Sendable {
         let members = #"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#
         id = Base64.encodeURL(Digest.sha256(Array(members.utf8)))
         self.key = key
+        self.signsFrom = signsFrom
         self.endsAt = endsAt
     }
 
@@ -43,14 +45,21 @@ struct SigningKey: Sendable {
 
 /// The keys that verify tokens, one of which signs.
 struct SigningKeys: Sendable {
-    let current: SigningKey
-    /// The former signing keys, which verify until they expire.
-    let older: [SigningKey]
+    /// All keys, in the order in which they sign; never empty.
+    let all: [SigningKey]
+    /// The number of the latest key: keys with a lower one were read before.
+    let number: Int64
 
-    init(current: SigningKey, older: [SigningKey] = []) {
-        self.current = current
-        self.older = older
+    init(_ all: [SigningKey], number: Int64 = 0) {
+        self.all = all
+        self.number = number
     }
+
+    /// The key that signs last of all.
+    var latest: SigningKey { all[all.count - 1] }
+
+    /// Returns the key that signs.
+    func signing(at now: UnixTime) -> SigningKey { all.last { $0.signsFrom <= now } ?? all[0] }
 }
 
 /// The signing keys.
@@ -58,22 +67,19 @@ extension Accounts {
     /// The public keys that verify access tokens now, as a JWK Set (RFC 7517, section 5).
     package var publicKeys: String { tokens.publicKeys(at: clock.now()) }
 
+    /// The time for which a new key only verifies, if several gateways have it: each reads the keys once a minute.
+    static let publication = Duration.seconds(120)
+
     /// Rotates the token-signing key.
     func rotateSigningKey(by caller: Caller) async throws -> SigningKeys {
-        let now = clock.now()
-        let pending = try signingKeys.makePending()
-        defer { signingKeys.discard(pending) }
-        let outcome = Lock<Result<SigningKeys, any Error>?>(nil)
-        try await database.write { [tokens, signingKeys, clockGuard = environment.clockGuard] connection in
-            try Audit.record(caller.did(to: "signingKeys/\(pending.key.id)"), at: now, in: connection)
+        let (now, key) = (clock.now(), SigningKey(ES256Key()))
+        let signsFrom = environment.hasReplicas ? now.adding(Self.publication) : now
+        return try await database.write { [tokens, signingKeys, clockGuard = environment.clockGuard] connection in
+            try Audit.record(caller.did(to: "signingKeys/\(key.id)"), at: now, in: connection)
+            let keys = try signingKeys.add(key.key, signsFrom: signsFrom, in: connection, clockGuard.permit())
             // Commits are sequential, and therefore rotations too.
-            connection.afterCommit {
-                let keys = Result { try signingKeys.activate(pending, at: now, clockGuard.permit()) }
-                if case .success(let keys) = keys { tokens.use(keys) }
-                outcome.withLock { $0 = keys }
-            }
+            connection.afterCommit { tokens.use(keys) }
+            return keys
         }
-        guard let keys = outcome.withLock({ $0 }) else { throw RPCError(.internalError, "the gateway failed") }
-        return try keys.get()
     }
 }

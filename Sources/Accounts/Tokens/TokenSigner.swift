@@ -14,13 +14,13 @@ struct TokenSigner: Sendable {
 
     private static let issuer = "data-gateway"
 
-    private let keys: SigningKeys
+    let keys: SigningKeys
     private let known: [String: (kind: TokenKind, key: SigningKey)]
 
     init(keys: SigningKeys) {
         self.keys = keys
         var known: [String: (kind: TokenKind, key: SigningKey)] = [:]
-        for key in keys.older + [keys.current] {
+        for key in keys.all {
             for kind in TokenKind.allCases { known[Self.header(kind, key)] = (kind, key) }
         }
         self.known = known
@@ -35,8 +35,9 @@ struct TokenSigner: Sendable {
         if let session = token.session { claims.append(("sid", .text(session))) }
         if let name = token.nameInApp { claims.append(("user_id", .text(name))) }
         let payload = Base64.encodeURL(Array(FlatJSON.encode(claims).utf8))
-        let signed = Self.header(token.kind, keys.current) + "." + payload
-        return signed + "." + Base64.encodeURL(keys.current.key.sign(Array(signed.utf8)))
+        let key = keys.signing(at: now)
+        let signed = Self.header(token.kind, key) + "." + payload
+        return signed + "." + Base64.encodeURL(key.key.sign(Array(signed.utf8)))
     }
 
     /// Returns the claims of a token that one of the gateway's keys signed and that is valid at `now`. Does not check for
@@ -60,9 +61,20 @@ struct TokenSigner: Sendable {
         return token
     }
 
+    /// Whether a text has the form of a token by a key that is not among these.
+    func namesUnknownKey(_ text: String) -> Bool {
+        guard text.utf8.count <= Self.maximumLength else { return false }
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, known[String(parts[0])] == nil, let bytes = Base64.decodeURL(parts[0]),
+            let header = FlatJSON.decode(bytes), header["alg"] == .text("ES256"), case .text(let type) = header["typ"],
+            case .text(let id) = header["kid"]
+        else { return false }
+        return TokenKind.allCases.contains { $0.type == type } && !keys.all.contains { $0.id == id }
+    }
+
     /// Returns the public keys that verify tokens at `now`, as a JWK Set (RFC 7517, section 5).
     func publicKeys(at now: UnixTime) -> String {
-        let published = ([keys.current] + keys.older).filter { $0.verifies(at: now) }
+        let published = keys.all.reversed().filter { $0.verifies(at: now) }
         return "{\"keys\":[\(published.map(\.publicKey).joined(separator: ","))]}"
     }
 

@@ -21,7 +21,7 @@ package struct IdentityManagementService: IdentityManagementServiceHandler {
         _ request: RotateSigningKeyRequest, context: CallContext
     ) async throws -> RotateSigningKeyResponse {
         let keys = try await accounts.rotateSigningKey(by: try Caller(context))
-        return RotateSigningKeyResponse(keyID: keys.current.id, olderKeyIDs: keys.older.map(\.id))
+        return RotateSigningKeyResponse(keyID: keys.latest.id, olderKeyIDs: keys.all.dropLast().map(\.id))
     }
 
     package func resetSecondFactor(

@@ -59,6 +59,7 @@ struct GatewayCore: Sendable {
             serverDatabase = nil
         }
         try directory.require(keyring, of: database)
+        try directory.markServed()
         let systemClock = SystemClock()
         clock = try ClockKeeper(
             database: database, clock: systemClock, confirmation: configuration[ClockConfiguration.self].confirmation,

@@ -23,6 +23,8 @@ package struct Keyring: Sendable {
         case consoleSessions = "console-sessions"
         /// The encryption key for the secrets of authenticator apps.
         case secondFactors = "second-factors"
+        /// The encryption key for the private keys that sign access tokens.
+        case signingKeys = "signing-keys"
         /// The MAC key of challenges between the two steps of a sign-in.
         case signInChallenges = "sign-in-challenges"
         /// No key, but the value by which a database recognizes its root; see ``Keyring/checkValue``.

@@ -92,6 +92,12 @@ extension Connection {
             """, migration.name, migration.compatibility.lowest)
     }
 
+    /// Refuses programs from now on that lack a migration, even if the step itself is expanding. A SQLite file always refuses them.
+    package func requireMigration(_ name: String) throws {
+        guard session.isRemote else { return }
+        try execute("UPDATE migrations SET lowest_migration = NULL WHERE name = $1", name)
+    }
+
     /// Runs `body` in a transaction.
     private func writing<T>(_ body: () throws -> T) throws -> T {
         try session.begin()
