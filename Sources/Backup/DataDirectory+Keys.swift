@@ -12,7 +12,7 @@ extension DataDirectory {
     /// - Throws: ``Problem``, `KeyringError`.
     package func openKeyring() throws -> Keyring {
         if isNew { try Self.requireNeverServed(path) }
-        return try Keyring.open(directory: keys, create: isNew)
+        return try Keyring.open(rootKey, create: isNew)
     }
 
     /// Checks that the root key is the one with which the database is used; a database without a record gets it.
@@ -31,7 +31,7 @@ extension DataDirectory {
     ///
     /// - Throws: `KeyringError`, `DatabaseError`.
     package func acceptRootKey(for database: Database) throws {
-        let keyring = try Keyring.open(directory: keys, create: false)
+        let keyring = try Keyring.open(rootKey, create: false)
         try database.writeBlocking {
             try RootKeyRecords.record(keyring, in: $0)
             try Accounts.removeUnreadableSigningKeys(keyring, in: $0)
@@ -44,18 +44,18 @@ extension DataDirectory {
     ///   - connection: the database's; `nil` if it cannot be read.
     ///   - name: the database for people; `nil` = the file of the folder.
     package func keyProblems(_ connection: ReadConnection?, of name: String? = nil) throws -> [String] {
-        guard try PrivateFile.exists(keys) else {
+        guard try !hasOwnRootKey || PrivateFile.exists(keys) else {
             return ["the folder \(keys) is missing: restore it from the backup of the database"]
         }
         let keyring: Keyring
         do throws(KeyringError) {
-            keyring = try Keyring.open(directory: keys, create: false)
+            keyring = try Keyring.open(rootKey, create: false)
         } catch {
             return [error.description]
         }
         guard let connection else { return [] }
         guard try RootKeyRecords.matches(keyring, in: connection) != false else {
-            return [KeyringError.foreign(path: keys + "/root", database: name ?? database).description]
+            return [KeyringError.foreign(path: rootKey, database: name ?? database).description]
         }
         return try Accounts.signingKeyProblems(keyring, in: connection)
     }
@@ -89,5 +89,5 @@ extension DataDirectory {
         return try Accounts.hasSigningKeyFiles(inFolder: path + "/keys") ? path + "/keys" : nil
     }
 
-    private var foreignKey: KeyringError { .foreign(path: keys + "/root", database: database) }
+    private var foreignKey: KeyringError { .foreign(path: rootKey, database: database) }
 }

@@ -75,14 +75,9 @@ extension DataDirectory {
                     gateway; for a new gateway, name an empty folder
                     """)
         }
-        let keyring = try Keyring.open(directory: keys, create: isNew)
-        guard try database.readBlocking({ try RootKeyRecords.matches(keyring, in: $0) }) != false else {
-            throw Problem(
-                description: """
-                    the root key \(keys)/root is not that of the database \(place), which would refuse every device: put back the \
-                    keys that belong to this database
-                    """)
-        }
+        if !hasOwnRootKey { try RootKeyFile.require(rootKey) }
+        let keyring = try Keyring.open(rootKey, create: isNew && hasOwnRootKey)
+        try RootKeyFile.require(keyring, from: rootKey, of: database, at: place)
         try writePlace(place)
         return keyring
     }

@@ -42,14 +42,18 @@ package final class DataDirectory: Sendable {
     static let format = "1\n"
 
     package let path: String
+    /// The file with the root key.
+    package let rootKey: String
     /// The descriptor of the lock; `nil` after its release.
     private let lock: Lock<Int32?>
 
     /// Locks an existing folder for the lifetime of this object.
     ///
+    /// - Parameter rootKey: the file with the root key; `nil` = `keys/root` in the folder.
     /// - Throws: ``Problem``.
-    init(locking path: String) throws(Problem) {
+    init(locking path: String, rootKey: String? = nil) throws(Problem) {
         self.path = path
+        self.rootKey = rootKey ?? Self.ownRootKey(path)
         let descriptor = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw .last("cannot write in the data directory \(path)")
@@ -71,11 +75,12 @@ package final class DataDirectory: Sendable {
 
     /// Opens the folder for a gateway that is to serve it; creates it (mode 0700, durably) if it does not exist.
     ///
+    /// - Parameter rootKey: the file with the root key; `nil` = `keys/root` in the folder.
     /// - Throws: ``Problem``; nothing was written then to a folder that contains anything else.
-    package static func forServing(_ path: String) throws(Problem) -> DataDirectory {
+    package static func forServing(_ path: String, rootKey: String? = nil) throws(Problem) -> DataDirectory {
         try make(path)
         try requireOwn(path)
-        let directory = try DataDirectory(locking: path)
+        let directory = try DataDirectory(locking: path, rootKey: rootKey)
         guard !exists(directory.restoring) else {
             throw Problem(
                 description: """
@@ -102,15 +107,19 @@ package final class DataDirectory: Sendable {
 
     /// Opens the folder for a command that works on a stopped gateway's data, which must exist.
     ///
-    /// - Parameter place: where the database is, if it is on a server; see `PostgresServer.place`.
+    /// - Parameters:
+    ///   - place: where the database is, if it is on a server; see `PostgresServer.place`.
+    ///   - rootKey: the file with the root key; `nil` = `keys/root` in the folder.
     /// - Throws: ``Problem``, `PrivateFile.Failure`.
-    package static func openForRepair(_ path: String, usedWith place: String? = nil) throws -> DataDirectory {
+    package static func openForRepair(
+        _ path: String, usedWith place: String? = nil, rootKey: String? = nil
+    ) throws -> DataDirectory {
         if let place {
             try require(path, usedWith: place)
         } else {
             try requireDatabase(path)
         }
-        let directory = try DataDirectory(locking: path)
+        let directory = try DataDirectory(locking: path, rootKey: rootKey)
         guard !exists(directory.restoring) else {
             throw Problem(description: "a restore into \(path) did not finish: run it again")
         }
@@ -157,6 +166,9 @@ package final class DataDirectory: Sendable {
 
     package var database: String { path + "/gateway.db" }
     package var keys: String { path + "/keys" }
+    static func ownRootKey(_ path: String) -> String { path + "/keys/root" }
+    /// Whether the root key is in the folder, and not in a file that several gateways have.
+    package var hasOwnRootKey: Bool { rootKey == Self.ownRootKey(path) }
     package var store: String { path + "/store" }
     package var initialPassword: String { path + "/initial-admin-password" }
     /// The folder for copies of the database while a backup runs; emptied at each start.

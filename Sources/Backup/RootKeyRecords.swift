@@ -16,8 +16,12 @@ enum RootKeyRecords {
     /// Returns whether the keyring has the database's root key; `nil` if the database has no record, because it is new, or was last
     /// used by a version that kept none.
     static func matches(_ keyring: Keyring, in connection: ReadConnection) throws -> Bool? {
+        try checkValue(in: connection).map { constantTimeEqual($0, keyring.checkValue) }
+    }
+
+    /// Returns `Keyring.checkValue` of the root key with which the database is used; `nil` if there is no record.
+    static func checkValue(in connection: ReadConnection) throws -> [UInt8]? {
         try connection.first("SELECT check_value FROM root_key") { $0.blob("check_value") }
-            .map { constantTimeEqual($0, keyring.checkValue) }
     }
 
     /// Whether the database has a record.

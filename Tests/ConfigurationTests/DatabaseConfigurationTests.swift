@@ -29,12 +29,13 @@ import Testing
     @Test func settingsOfAServerAreRead() throws {
         let (database, faults) = try read(
             """
-            \(Self.url), schema: 'robots_2', password_file: '/p', authorities: '/a', certificate: '/c', key: '/k',
+            \(Self.url), schema: 'robots_2', password_file: '/p', root_key_file: '/r', authorities: '/a', certificate: '/c', key: '/k',
             pooler: 'session', read_connections: 5, lock_timeout: 8, write_timeout: 7, commit_timeout: 6
             """)
         let server = try #require(database.server)
         #expect(faults.isEmpty)
         #expect(server.place == "postgresql://a.example,b.example/objects, schema robots_2")
+        #expect(database.rootKeyFile == "/r")
         #expect(server.passwordFile == "/p" && server.pooler == .session && server.readers == 5)
         #expect([server.tls.authorities, server.tls.certificate, server.tls.key] == ["/a", "/c", "/k"])
         #expect(server.lockTimeout == .seconds(8) && server.writeTimeout == .seconds(7))
@@ -42,6 +43,10 @@ import Testing
     }
 
     @Test(arguments: [
+        (
+            "root_key_file: '/r'",
+            "database.root_key_file is only for a database on a server: remove it, or set database.url"
+        ),
         ("schema: 'a'", "database.schema is only for a database on a server: remove it, or set database.url"),
         ("\(url), schema: 'a-b'", "database.schema must be 1 to 63 of a-z, 0-9 and _, and begin with a letter"),
         ("\(url), schema: '1a'", "database.schema must be 1 to 63 of a-z, 0-9 and _, and begin with a letter"),

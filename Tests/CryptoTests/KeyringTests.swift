@@ -17,8 +17,8 @@ import Testing
     @Test func keyringIsMadeOnceAndPrivate() throws {
         try withFolder {
             let keys = folder + "/keys"
-            let made = try Keyring.open(directory: keys, create: true)
-            let opened = try Keyring.open(directory: keys, create: false)
+            let made = try Keyring.open(keys + "/root", create: true)
+            let opened = try Keyring.open(keys + "/root", create: false)
             #expect(made.key(.pepper) == opened.key(.pepper))
             let attributes = try FileManager.default.attributesOfItem(atPath: keys + "/root")
             #expect(attributes[.posixPermissions] as? Int == 0o600)
@@ -27,11 +27,18 @@ import Testing
 
     @Test func missingAndDamagedRootsAreRefused() throws {
         try withFolder {
-            #expect(throws: KeyringError.self) { try Keyring.open(directory: folder, create: false) }
+            #expect(throws: KeyringError.self) { try Keyring.open(folder + "/root", create: false) }
             try PrivateFile.write([1, 2, 3], to: folder + "/root")
-            #expect(throws: KeyringError.self) { try Keyring.open(directory: folder, create: true) }
+            #expect(throws: KeyringError.self) { try Keyring.open(folder + "/root", create: true) }
             #expect(try PrivateFile.read(folder + "/root") == [1, 2, 3])
         }
+    }
+
+    @Test func fingerprintsTellKeysApart() {
+        let rings = [7, 8].map { Keyring(root: Secret([UInt8](repeating: $0, count: 32))) }
+        #expect(rings[0].fingerprint == "03242bfff3a25362" && rings[1].fingerprint.utf8.count == 16)
+        #expect(rings[0].fingerprint != rings[1].fingerprint)
+        #expect(Keyring.fingerprint(ofCheckValue: rings[0].checkValue) == rings[0].fingerprint)
     }
 
     @Test func labelsAndNumbersDiffer() {

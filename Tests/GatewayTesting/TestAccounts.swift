@@ -51,7 +51,7 @@ package final class TestAccounts: Sendable {
         clock = ManualClock()
         clockGuard = ClockGuard(clock: clock)
         var environment = ModuleEnvironment(
-            database: base.database, keyring: try Keyring.open(directory: keysDirectory, create: true), clock: clock,
+            database: base.database, keyring: try Keyring.open(keysDirectory + "/root", create: true), clock: clock,
             clockGuard: clockGuard, identifiers: Identifiers(clock: clock), log: log)
         environment.hasReplicas = hasReplicas
         self.environment = environment

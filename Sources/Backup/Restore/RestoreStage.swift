@@ -44,7 +44,7 @@ struct RestoreStage {
     func check(_ manifest: Manifest, _ migrations: [Migration], isInBucket: Bool = false) throws {
         let database = try Database(path: self.database, migrations: migrations)
         defer { database.close() }
-        let keyring = try Keyring.open(directory: keys, create: false)
+        let keyring = try Keyring.open(keys + "/root", create: false)
         let (problems, identity, hasItsKey) = try database.readBlocking { connection in
             (
                 try connection.query("PRAGMA integrity_check(10)") { $0.text("integrity_check") },

@@ -35,7 +35,7 @@ package struct ArchiveSession: Sendable {
             try await database.copy(to: copy)
             try await begin(copy)
             let run = BackupRun(
-                copy: copy, keys: directory.keys, store: store, includesObjects: includingObjects, now: now)
+                copy: copy, directory: directory, store: store, includesObjects: includingObjects, now: now)
             let pipe = ChunkPipe()
             Worker.thread("backup").post {
                 pipe.finish(

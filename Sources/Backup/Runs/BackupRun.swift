@@ -15,8 +15,8 @@ struct BackupRun: Sendable {
 
     /// The path of a copy of the database that is not written any more.
     let copy: String
-    /// `DIR/keys`.
-    let keys: String
+    /// The data directory, whose keys are written.
+    let directory: DataDirectory
     let store: ObjectStore
     let includesObjects: Bool
     let now: UnixTime
@@ -34,9 +34,8 @@ struct BackupRun: Sendable {
                 createdAt: Self.timestamp(now), objects: summary.objects, hasObjects: includesObjects)
             try archive.write(.manifest, try manifest.encoded)
             try writeDatabase(archive)
-            for name in try FolderListing.names(in: keys).sorted()
-            where KeyName.isValid(name) {
-                guard let key = try PrivateFile.read("\(keys)/\(name)") else { continue }
+            for (name, path) in try keyFiles() {
+                guard let key = try PrivateFile.read(path) else { continue }
                 try archive.write(.key, name: name, key)
             }
             try archive.begin(.list, length: Int64(summary.objects * StoredFile.entryCount))
@@ -53,6 +52,15 @@ struct BackupRun: Sendable {
             try archive.finish()
             return summary
         }
+    }
+
+    /// Returns the files of keys with their names in the archive, also the root key if it is in another folder.
+    private func keyFiles() throws -> [(name: String, path: String)] {
+        let keys = directory.keys
+        let names = try PrivateFile.exists(keys) ? FolderListing.names(in: keys).filter(KeyName.isValid).sorted() : []
+        let own = names.map { (name: $0, path: "\(keys)/\($0)") }
+        if directory.hasOwnRootKey { return own }
+        return own.filter { $0.path != DataDirectory.ownRootKey(directory.path) } + [("root", directory.rootKey)]
     }
 
     private func write(_ file: StoredFile, to archive: ArchiveWriter, _ summary: inout Summary) throws {

@@ -27,7 +27,8 @@ struct GatewayServices: Sendable {
     ) {
         let log = process.log
         let directory = ValueService("data directory") {
-            let directory = try DataDirectory.forServing(dataDirectory)
+            let directory = try DataDirectory.forServing(
+                dataDirectory, rootKey: configuration.database.rootKeyFile)
             try directory.restoreIfRequested(
                 migrations: GatewayModules.migrations(configuration.apps.known), now: SystemClock().now(),
                 log: Logger(log))

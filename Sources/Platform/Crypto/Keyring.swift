@@ -31,17 +31,19 @@ package struct Keyring: Sendable {
         case rootCheck = "root-check"
     }
 
+    /// The length of the root secret in bytes.
+    package static let rootLength = 32
+
     private let root: Secret
 
     package init(root: Secret) {
         self.root = root
     }
 
-    /// Reads `directory/root`, or creates it (mode 0600, folder 0700, both synced) if `create` is true.
+    /// Reads a file, or creates it (mode 0600, folder 0700, both synced) if `create` is true.
     ///
     /// - Parameter create: true only for a new data directory: a database without its root key must not be used.
-    package static func open(directory: String, create: Bool) throws(KeyringError) -> Keyring {
-        let path = directory + "/root"
+    package static func open(_ path: String, create: Bool) throws(KeyringError) -> Keyring {
         let known: [UInt8]?
         do {
             known = try PrivateFile.read(path)
@@ -49,13 +51,13 @@ package struct Keyring: Sendable {
             throw .unreadable(reason: error.reason)
         }
         if let bytes = known {
-            guard bytes.count == 32 else { throw .damaged(path: path) }
+            guard bytes.count == rootLength else { throw .damaged(path: path) }
             return Keyring(root: Secret(bytes))
         }
         guard create else { throw .missing(path: path) }
-        let root = Random.bytes(32)
+        let root = Random.bytes(rootLength)
         do {
-            try PrivateFile.makeFolder(directory)
+            try PrivateFile.makeFolder(Path.folder(of: path))
             try PrivateFile.write(root, to: path)
         } catch {
             throw .notWritable(path: path, reason: error.reason)
@@ -76,6 +78,13 @@ package struct Keyring: Sendable {
 
     /// A value that the database keeps in order to recognize its root key. It says nothing about the root or the keys.
     package var checkValue: [UInt8] { key(.rootCheck) }
+
+    /// The first digits of a digest of ``checkValue``, by which people compare root keys.
+    package var fingerprint: String { Self.fingerprint(ofCheckValue: checkValue) }
+
+    package static func fingerprint(ofCheckValue value: [UInt8]) -> String {
+        Hex.lower(Digest.sha256(value)[..<8])
+    }
 
     private func derived(_ label: String) -> [UInt8] {
         // One block of HKDF-Expand: the root is uniformly random already, so Extract has nothing to do (section 3.3).

@@ -70,7 +70,7 @@ struct DoctorCommand: Command {
             let log = ProcessLog()
             defer { log.flush() }
             let configuration = try configuration(environment, Logger(log))
-            let gateway = try StoppedGateway(directory, configuration?.database.server)
+            let gateway = try StoppedGateway(directory, configuration?.database)
             defer { gateway.close() }
             let bucket = try await openBucket(configuration, gateway.directory, Logger(log))
             let result = Result { () throws -> Reply in

@@ -11,9 +11,11 @@ struct StoppedGateway {
 
     /// - Parameters:
     ///   - path: the data directory.
-    ///   - server: the server that has the database; `nil` = the data directory has it.
-    init(_ path: String, _ server: PostgresServer?) throws {
-        directory = try DataDirectory.openForRepair(path, usedWith: server?.place)
+    ///   - configuration: the place of the database; `nil` = the data directory has it.
+    init(_ path: String, _ configuration: DatabaseConfiguration?) throws {
+        let server = configuration?.server
+        directory = try DataDirectory.openForRepair(
+            path, usedWith: server?.place, rootKey: configuration?.rootKeyFile)
         database =
             if let server {
                 .server(try StoppedServer.open(server, directory, Program.migrations), place: server.place)

@@ -81,9 +81,8 @@ struct SupportBundle: Command {
     private func examination(_ environment: CommandEnvironment) -> JSONValue {
         guard let directory else { return .null }
         do {
-            let server = try? Configuration(options, apps: Program.apps, variables: environment.variables).database
-                .server
-            let gateway = try StoppedGateway(directory, server)
+            let configuration = try? Configuration(options, apps: Program.apps, variables: environment.variables)
+            let gateway = try StoppedGateway(directory, configuration?.database)
             defer { gateway.close() }
             let report = try gateway.doctor().examine(checksums: false)
             return DoctorReply(report, DoctorReply.Treatment()).reply.json

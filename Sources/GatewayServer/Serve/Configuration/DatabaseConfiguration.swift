@@ -7,10 +7,13 @@ import Settings
 package struct DatabaseConfiguration: Sendable {
     /// The server; `nil` = the database is a file in the data directory.
     package private(set) var server: PostgresServer?
+    /// The file with the root key; `nil` = `keys/root` in the data directory.
+    package private(set) var rootKeyFile: String?
 
     /// The names of the keys that only a server has.
     private static let serverKeys = [
-        "schema", "password_file", "authorities", "certificate", "key", "pooler", "read_connections", "connect_timeout",
+        "schema", "password_file", "root_key_file", "authorities", "certificate", "key", "pooler", "read_connections",
+        "connect_timeout",
         "reconnect_timeout", "lock_timeout", "write_timeout", "read_timeout", "commit_timeout",
     ]
     private static let longestSchema = 63
@@ -35,6 +38,7 @@ package struct DatabaseConfiguration: Sendable {
         var server = PostgresServer(url: url, schema: schema)
         server.passwordFile = Self.file("password_file", "path", section)
         server.tls = Self.tls(section)
+        rootKeyFile = Self.file("root_key_file", "path", section)
         server.pooler = section.choice("pooler", default: PostgresServer.Pooler.none)
         server.readers = section.integer(
             "read_connections", default: server.readers, in: 2...200, unit: "connections")

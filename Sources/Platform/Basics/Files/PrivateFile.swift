@@ -121,6 +121,21 @@ package enum PrivateFile {
         guard close(file) == 0 else { throw .last() }
     }
 
+    /// Writes a new file that only its owner can read, durably.
+    ///
+    /// - Returns: false if there is a file of that name, which then is unchanged; of two programs that write one, one succeeds.
+    package static func writeNew(_ bytes: [UInt8], to path: String) throws(Failure) -> Bool {
+        let unfinished = "\(path).\(getpid()).new"
+        try writeSynced(bytes, to: unfinished)
+        defer { unlink(unfinished) }
+        guard link(unfinished, path) == 0 else {
+            guard errno == EEXIST else { throw .last(path) }
+            return false
+        }
+        try synchronizeFolder(Path.folder(of: path))
+        return true
+    }
+
     /// Makes creations, renames and removals in a folder durable.
     package static func synchronizeFolder(_ path: String) throws(Failure) {
         try synchronize(path.isEmpty ? "." : path, O_DIRECTORY)
