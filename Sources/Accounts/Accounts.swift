@@ -39,10 +39,10 @@ package final class Accounts: Sendable {
     var clock: any WallClock { environment.clock }
 
     /// - Parameters:
-    ///   - keysDirectory: the folder in which versions before 0.3.0 kept the signing keys.
+    ///   - keysDirectory: the folder in which versions before 0.3.0 kept the signing keys; `nil` = the gateway never had one.
     ///   - access: the callers for each method of the listeners.
     package init(
-        _ environment: ModuleEnvironment, keysDirectory: String,
+        _ environment: ModuleEnvironment, keysDirectory: String?,
         access: AccessTable,
         configuration: AccountsConfiguration = AccountsConfiguration()
     ) throws {
@@ -51,7 +51,7 @@ package final class Accounts: Sendable {
         self.environment = environment
         signingKeys = SigningKeyStore(environment.keyring, lifetime: configuration.accessTokenLifetime)
         let keys = try signingKeys.open(
-            database, importing: SigningKeyFiles(path: keysDirectory), environment.clockGuard.permit())
+            database, importing: keysDirectory.map { SigningKeyFiles(path: $0) }, environment.clockGuard.permit())
         tokens = AccessTokens(
             signer: TokenSigner(keys: keys),
             lifetime: configuration.accessTokenLifetime,
@@ -98,15 +98,16 @@ package final class Accounts: Sendable {
         if password == nil { try keep(chosen) }
         let hash = try await sessions.passwords.hash(chosen, for: .gateway)
         let now = clock.now()
-        try await database.write { connection in
-            guard
+        return try await database.write { connection in
+            // Another program may have been faster.
+            guard try OrganizationRecords(connection).all().isEmpty,
                 let system = try OrganizationRecords(connection).insert(
                     name: "system", displayName: "System", kind: .system, at: now)
-            else { return }
+            else { return false }
             _ = try UserRecords(connection).insert(
                 organizationID: system.id, name: "admin", role: .admin, passwordHash: hash, at: now)
+            return true
         }
-        return true
     }
 
     /// Throws PERMISSION_DENIED unless it is the caller's password; for calls that are too grave for a session alone.

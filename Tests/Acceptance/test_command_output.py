@@ -26,6 +26,7 @@ ELSEWHERE = {
     "objects stop",
     "database copy",
     "database migrate",
+    "cluster init",
 }
 LONG_NAME = "sensor_front_left_camera_" * 4 + ".log"
 #: Commands that print a table.

@@ -24,18 +24,19 @@ struct SigningKeyStore: Sendable {
     /// latter are refused.
     ///
     /// - Parameters:
-    ///   - files: the folder of those files, which are removed.
+    ///   - files: the folder of those files, which are removed; `nil` = no folder.
     ///   - permit: `nil` = no key that verifies nothing any more is removed.
     /// - Throws: ``SigningKeyError``, `DatabaseError`.
-    func open(_ database: Database, importing files: SigningKeyFiles, _ permit: DeletionPermit?) throws -> SigningKeys {
+    func open(_ database: Database, importing files: SigningKeyFiles?, _ permit: DeletionPermit?) throws -> SigningKeys
+    {
         let isFilled = try database.readBlocking { try !SigningKeyRecords($0).all().isEmpty }
-        let former = isFilled ? [] : try files.read()
+        let former = isFilled ? [] : try files?.read() ?? []
         let keys = try database.writeBlocking(mayUseReserve: true) { connection in
             // Another gateway may have filled it meanwhile.
             if try SigningKeyRecords(connection).all().isEmpty { try fill(connection, with: former) }
             return try read(removingExpiredIn: connection, permit)
         }
-        try files.remove()
+        try files?.remove()
         return keys
     }
 

@@ -200,6 +200,7 @@ package enum Program: CompletedProgram {
                 CommandGroup(
                     "database", "Copy the database to a PostgreSQL server or back, and migrate its tables",
                     [.command(DatabaseCopyCommand.self), .command(DatabaseMigrate.self)])),
+            .group(CommandGroup("cluster", "Prepare several gateways with one database", [.command(ClusterInit.self)])),
             .group(
                 CommandGroup(
                     "clock", "Show or confirm the clock that deletions by age use",
@@ -233,7 +234,8 @@ package enum Program: CompletedProgram {
             (
                 "Gateway",
                 [
-                    "serve", "status", "support-bundle", "config", "database", "objects", "audit", "statistics",
+                    "serve", "status", "support-bundle", "config", "database", "cluster", "objects", "audit",
+                    "statistics",
                     "events", "clock",
                     "keys",
                 ]
