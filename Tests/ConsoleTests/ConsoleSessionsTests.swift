@@ -233,7 +233,7 @@ import Testing
             accessToken: "access", accessTokenExpiresAtUnix: now.seconds + 900, refreshToken: "refresh")
         return Session(
             key: SessionKey("cookie"), tokenDigest: [], user: User(), tokens: UserTokens(response, at: now),
-            beganAt: now)
+            sealed: [], beganAt: now)
     }
 
     @Test func anAccessTokenIsRenewedInTime() throws {
@@ -257,41 +257,131 @@ import Testing
         #expect(session.refreshToken.exposedText == "next")
     }
 
-    @Test func addressOfADownloadIsValidOnceAndForAShortTime() throws {
-        let start = UnixTime(seconds: 1000)
-        let session = Self.session(at: start)
+    @Test func addressOfADownloadIsValidOnceAndForAShortTime() async throws {
+        let sessions = sessions()
+        let session = try #require(try await open(sessions)).session
+        let start = world.clock.now()
         let options = try #require(BackupOptions(json: Array(#"{"withoutObjects": true}"#.utf8)))
         let download = OfferedDownload(kind: .backup(options), organization: "acme")
-        let first = session.offer(download, at: start)
-        let second = session.offer(download, at: start)
-        #expect(session.redeem(first, at: start) == nil)
-        let redeemed = try #require(session.redeem(second, at: start))
+        let first = try sessions.offer(download, in: session, at: start)
+        let second = try sessions.offer(download, in: session, at: start)
+        #expect(try sessions.redeem(first, in: session, at: start) == nil)
+        let redeemed = try #require(try sessions.redeem(second, in: session, at: start))
         #expect(redeemed.organization == "acme")
         guard case .backup(let offered) = redeemed.kind else { throw CancellationError() }
         #expect(offered.withoutObjects)
-        #expect(session.redeem(second, at: start) == nil)
-        let late = session.offer(download, at: start)
-        #expect(session.redeem(late, at: start.adding(seconds: 60)) == nil)
+        #expect(try sessions.redeem(second, in: session, at: start) == nil)
+        let late = try sessions.offer(download, in: session, at: start)
+        #expect(try sessions.redeem(late, in: session, at: start.adding(seconds: 60)) == nil)
+        // It belongs to the session, and ends with it.
+        let other = try #require(try await open(sessions)).session
+        let own = try sessions.offer(download, in: session, at: start)
+        #expect(try sessions.redeem(own, in: other, at: start) == nil)
+        try sessions.end(session)
+        #expect(try count("console_tickets") == 0)
+        #expect(try sessions.redeem(own, in: session, at: start) == nil)
+        _ = try sessions.offer(download, in: session, at: start)
+        #expect(try count("console_tickets") == 0)
     }
 
-    @Test func addressOfAnObjectIsValidUntilItsEnd() throws {
+    @Test func addressOfAnObjectIsValidUntilItsEnd() async throws {
+        let sessions = sessions()
+        let session = try #require(try await open(sessions)).session
+        let start = world.clock.now()
+        let content = SealedContent(fileID: "a", organization: "acme", until: start.adding(seconds: 60))
+        let address = try sessions.address(of: content, in: session)
+        #expect(sessions.content(address, in: session, at: start.adding(seconds: 59)) == content)
+        #expect(sessions.content(address, in: session, at: start.adding(seconds: 60)) == nil)
+        #expect(sessions.content(String(address.reversed()), in: session, at: start) == nil)
+        let other = try #require(try await open(sessions)).session
+        #expect(sessions.content(address, in: other, at: start) == nil)
+        #expect(!address.contains("a\"") && address.utf8.count < 300)
+    }
+
+    @Test func permissionsToReadObjectsAreKeptUntilTheyHaveToBeRenewed() throws {
         let start = UnixTime(seconds: 1000)
         let session = Self.session(at: start)
         let access = try #require(StoreAddress(url: "http://store:50080/data/a%20b?Signature=x"))
         #expect((access.host, access.target) == ("store:50080", "/data/a%20b?Signature=x"))
-        let grant = ContentGrant(fileID: "a", organization: nil, access: access, renewAt: start)
-        let ticket = session.admit(grant, until: start.adding(seconds: 60))
-        #expect(session.content(ticket, at: start)?.access.target == access.target)
-        var renewed = grant
-        renewed.renewAt = start.adding(seconds: 30)
-        session.renew(ticket, renewed)
-        #expect(session.content(ticket, at: start)?.renewAt == renewed.renewAt)
-        #expect(session.content(ticket, at: start.adding(seconds: 59)) != nil)
-        #expect(session.content(ticket, at: start.adding(seconds: 60)) == nil)
-        #expect(session.content(String(ticket.reversed()), at: start) == nil)
-        // The oldest ends.
-        for _ in 0..<64 { _ = session.admit(grant, until: start.adding(seconds: 60)) }
-        #expect(session.content(ticket, at: start) == nil)
+        session.keep(ContentGrant(access: access, renewAt: start.adding(seconds: 30)), for: "a")
+        #expect(session.grant(for: "a", at: start)?.access.target == access.target)
+        #expect(session.grant(for: "a", at: start.adding(seconds: 30)) == nil)
+        #expect(session.grant(for: "b", at: start) == nil)
+        session.keep(ContentGrant(access: access, renewAt: start.adding(seconds: 60)), for: "a")
+        #expect(session.grant(for: "a", at: start.adding(seconds: 30)) != nil)
+        // The oldest one is dropped.
+        for number in 0..<64 {
+            session.keep(ContentGrant(access: access, renewAt: start.adding(seconds: 60)), for: "\(number)")
+        }
+        #expect(session.grant(for: "a", at: start) == nil)
+    }
+
+    /// Renews the tokens of a session as a gateway does for a request.
+    private func renew(_ cookie: String, at sessions: ConsoleSessions) async throws -> Session? {
+        guard let session = try find(cookie, in: sessions) else { return nil }
+        let reply = try await world.refresh(session.refreshToken.exposedText)
+        let tokens = UserTokens(reply, at: world.clock.now())
+        _ = session.accessToken(at: world.clock.now().adding(seconds: 900)) { _, _ in .answered(tokens) }
+        try sessions.keep(tokens, of: session)
+        return session
+    }
+
+    @Test func sessionIsRenewedByAnyGatewayInTurn() async throws {
+        let gateways = [sessions(), sessions(), sessions()]
+        let cookie = try #require(try await open(gateways[0])).cookie
+        for gateway in gateways { #expect(try find(cookie, in: gateway) != nil) }
+        // Each renewal makes the refresh token of the others invalid, beyond the time for lost responses.
+        for round in 0..<6 {
+            world.clock.advance(seconds: 30)
+            let session = try #require(try await renew(cookie, at: gateways[round % 3]))
+            for gateway in gateways {
+                let own = try #require(try find(cookie, in: gateway))
+                #expect(own.refreshToken.exposedText == session.refreshToken.exposedText)
+            }
+            try await flushWrites()
+        }
+    }
+
+    @Test func rowThatWasReadEarlierReplacesNoTokens() async throws {
+        let sessions = sessions()
+        let opened = try #require(try await open(sessions))
+        let digest = opened.session.key.digest
+        let stale = try #require(
+            try world.database.readBlocking { try ConsoleSessionRecords($0).find(digest: digest) })
+        world.clock.advance(seconds: 60)
+        let session = try #require(try await renew(opened.cookie, at: sessions))
+        let token = session.refreshToken.exposedText
+        session.update(from: stale.sealed) {
+            UserTokens(access: Secret("old"), renewAt: UnixTime(seconds: 0), refresh: Secret("old"))
+        }
+        #expect(session.refreshToken.exposedText == token)
+        #expect(try find(opened.cookie, in: sessions)?.refreshToken.exposedText == token)
+    }
+
+    @Test func downloadsAndObjectsOfASessionAreKnownToEachGateway() async throws {
+        let gateways = [sessions(), sessions(), sessions()]
+        let cookie = try #require(try await open(gateways[0])).cookie
+        let now = world.clock.now()
+        let archive = try #require(ArchiveOptions(json: Array(#"{"fileIds": ["a", "b"]}"#.utf8)))
+        for (index, gateway) in gateways.enumerated() {
+            let session = try #require(try find(cookie, in: gateway))
+            let text = try gateway.offer(
+                OfferedDownload(kind: .archive(archive), organization: nil), in: session, at: now)
+            let content = SealedContent(fileID: "\(index)", organization: nil, until: now.adding(seconds: 60))
+            let address = try gateway.address(of: content, in: session)
+            let others = [gateways[(index + 1) % 3], gateways[(index + 2) % 3]]
+            let found = try others.map { try #require(try find(cookie, in: $0)) }
+            for (other, session) in zip(others, found) {
+                #expect(other.content(address, in: session, at: now) == content)
+            }
+            guard case .archive(let offered)? = try others[0].redeem(text, in: found[0], at: now)?.kind else {
+                Issue.record("the ticket is not valid at another gateway")
+                continue
+            }
+            #expect(offered.fileIds == ["a", "b"] && offered.filter == nil)
+            #expect(try others[1].redeem(text, in: found[1], at: now) == nil)
+            #expect(try gateway.redeem(text, in: session, at: now) == nil)
+        }
     }
 
     @Test func typesThatCouldRunScriptsAreNotShown() {

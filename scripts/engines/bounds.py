@@ -20,6 +20,7 @@ _MADE = {
 #: several tables.
 CHOSEN = {
     "api_tokens.name": 128,  # FieldRules.title
+    "console_tickets.session": 64,
     "companions_pictures.name": 128,  # made from a digest
     "configured_organizations.name": 64,  # FieldRules.accountName
     "copy_claims.path": 1024 + 1 + 63 + 1 + 1023,  # CopyPlace.longestEndpoint, ObjectName

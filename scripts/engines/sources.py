@@ -22,7 +22,7 @@ _TYPE = re.compile(r"^(?:\w+ )*(?:extension|struct|enum|class|actor|protocol) ([
 _NUMBER = re.compile(r"static let (\w+)(?:: Int\w*)? = ([\d_]+)\b|case (\w+) = (\d+)\b")
 #: The statements that belong to one engine, with the reason why there is no text for both engines.
 ENGINE = {
-    r"ALTER TABLE \w+ ADD COLUMN \w+ (BIGINT|TEXT COLLATE)\b|CREATE TABLE \w+ \((\s*\w+ (BYTEA|TEXT COLLATE)|.* BIGINT)\b": "migrations of PostgreSQL, of which the baseline has the result",
+    r"(ALTER TABLE \w+ ADD COLUMN \w+|CREATE TABLE \w+ \([\s\S]*?) (BIGINT|BYTEA|TEXT COLLATE)\b": "migrations of PostgreSQL, of which the baseline has the result",
     r"PRAGMA ": "reads or changes settings of SQLite, or checks its file",
     r"BEGIN( IMMEDIATE)?$|COMMIT$|ROLLBACK$|(SAVEPOINT|RELEASE|ROLLBACK TO) write$": "transactions of SQLite's one writer",
     r"CREATE TABLE IF NOT EXISTS migrations |.*\b(FROM|INTO) migrations\b": "each engine has migrations of its own",

@@ -35,7 +35,23 @@ enum ConsoleSessionSchema {
                 CREATE INDEX console_sessions_user ON console_sessions (user_id, began_at);
                 CREATE INDEX console_sessions_use ON console_sessions (last_used_at);
                 CREATE INDEX console_sessions_begin ON console_sessions (began_at);
-                """)
+                """),
+        Migration(
+            name: "console-2",
+            sql: """
+                -- The download that a session's page has requested, until the browser fetches it. sealed: what it is, encrypted under
+                -- the text of its address.
+                CREATE TABLE console_tickets (
+                    session BLOB PRIMARY KEY REFERENCES console_sessions (digest) ON DELETE CASCADE,
+                    sealed BLOB NOT NULL
+                ) STRICT;
+                """,
+            postgres: """
+                CREATE TABLE console_tickets (
+                    session BYTEA PRIMARY KEY REFERENCES console_sessions (digest) ON DELETE CASCADE,
+                    sealed BYTEA NOT NULL
+                );
+                """, compatibility: .expanding),
     ]
 }
 
@@ -117,6 +133,23 @@ struct ConsoleSessionRecords<C: ReadConnection> {
 
     func replaceTokens(digest: [UInt8], sealed: [UInt8]) throws where C == Connection {
         try connection.execute("UPDATE console_sessions SET sealed = $2 WHERE digest = $1", digest, sealed)
+    }
+
+    /// Replaces the ticket of a session; does nothing if the session has ended.
+    func replaceTicket(session: [UInt8], sealed: [UInt8]) throws where C == Connection {
+        try connection.execute(
+            """
+            INSERT INTO console_tickets (session, sealed) SELECT digest, $2 FROM console_sessions WHERE digest = $1
+            ON CONFLICT (session) DO UPDATE SET sealed = excluded.sealed
+            """, session, sealed)
+    }
+
+    func ticket(session: [UInt8]) throws -> [UInt8]? {
+        try connection.first("SELECT sealed FROM console_tickets WHERE session = $1", session) { $0.blob("sealed") }
+    }
+
+    func deleteTicket(session: [UInt8]) throws where C == Connection {
+        try connection.execute("DELETE FROM console_tickets WHERE session = $1", session)
     }
 
     private static func record(_ row: Row) -> ConsoleSessionRecord {

@@ -25,8 +25,8 @@ package final class ConsoleSessions: Sendable {
     /// The number of sessions that a sweep ends in one transaction, during which other writes wait.
     private static let sweepBatch = 500
 
-    private let database: Database
-    private let secrets: SealedValues
+    let database: Database
+    let secrets: SealedValues
     private let clockGuard: ClockGuard
     private let limits: LimitCounts
     let configuration: ConsoleConfiguration
@@ -78,7 +78,8 @@ package final class ConsoleSessions: Sendable {
         }
         guard let opened else { return nil }
         let session = Session(
-            key: key, tokenDigest: SessionSecret.digest(token), user: user, tokens: tokens, beganAt: now)
+            key: key, tokenDigest: SessionSecret.digest(token), user: user, tokens: tokens, sealed: sealed,
+            beganAt: now)
         live.withLock { live in
             let open = Set(opened)
             live = live.filter { open.contains($0.key.digest) }
@@ -145,19 +146,27 @@ package final class ConsoleSessions: Sendable {
         return ended.count
     }
 
-    /// Returns the session in use, or makes it from its row; `nil` if the row cannot be decrypted.
+    /// Returns the session in use with the latest tokens, or makes it from its row; `nil` if the row cannot be decrypted.
     private func live(_ found: ConsoleSessionRecord, _ key: SessionKey) -> Session? {
-        if let session = live.withLock({ $0[key] }) { return session }
-        guard let json = secrets.open(found.sealed, of: key.digest),
-            let stored = try? JSONDecoder().decode(SealedSession.self, from: Data(json))
-        else { return nil }
+        if let session = live.withLock({ $0[key] }) {
+            session.update(from: found.sealed) { stored(found, key)?.tokens }
+            return session
+        }
+        guard let stored = stored(found, key) else { return nil }
         let session = Session(
-            key: key, tokenDigest: found.tokenDigest, user: stored.user, tokens: stored.tokens, beganAt: found.beganAt)
+            key: key, tokenDigest: found.tokenDigest, user: stored.user, tokens: stored.tokens, sealed: found.sealed,
+            beganAt: found.beganAt)
         return live.withLock { live in
             // Another request of the session may have been faster.
             if let earlier = live[key] { return earlier }
             live[key] = session
             return session
+        }
+    }
+
+    private func stored(_ found: ConsoleSessionRecord, _ key: SessionKey) -> SealedSession? {
+        secrets.open(found.sealed, of: key.digest).flatMap {
+            try? JSONDecoder().decode(SealedSession.self, from: Data($0))
         }
     }
 

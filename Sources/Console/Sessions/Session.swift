@@ -6,45 +6,35 @@ import Synchronization
 
 /// The session of a signed-in user in a browser.
 final class Session: Sendable {
-    /// The validity of the address of a download, in seconds.
-    private static let ticketSeconds: Int64 = 60
-    /// The largest number of objects that pages can read; another one replaces the oldest.
+    /// The largest number of objects whose permissions are kept; another one replaces the oldest.
     private static let mostContents = 64
     /// The largest number of uploads whose credentials are kept; another one replaces the oldest.
     private static let mostUploads = 64
 
-    /// The meaning of a text in an address.
-    private struct Ticket<Value: Sendable>: Sendable {
-        let digest: [UInt8]
-        var value: Value
-        let expiresAt: UnixTime
-
-        init(_ text: String, _ value: Value, until expiresAt: UnixTime) {
-            digest = SessionSecret.digest(text)
-            self.value = value
-            self.expiresAt = expiresAt
-        }
-
-        func matches(_ digest: [UInt8]) -> Bool { constantTimeEqual(self.digest, digest) }
+    /// The tokens, and the row that they were compared with last.
+    private struct Held {
+        var tokens: UserTokens
+        var sealed: [UInt8]
     }
 
     let key: SessionKey
     let user: User
     let beganAt: UnixTime
     private let tokenDigest: [UInt8]
-    private let tokens: Lock<UserTokens>
-    /// The current ticket; a new one replaces it.
-    private let ticket = Lock<Ticket<OfferedDownload>?>(nil)
-    /// The objects that pages can read, the oldest first.
-    private let contents = Lock<[Ticket<ContentGrant>]>([])
+    private let tokens: Lock<Held>
+    /// The permissions to read objects, by the digests of their addresses, the oldest first.
+    private let contents = Lock<[(digest: [UInt8], grant: ContentGrant)]>([])
     /// The credentials of uploads, the oldest first.
     private let uploads = Lock<[UploadGrant]>([])
 
-    init(key: SessionKey, tokenDigest: [UInt8], user: User, tokens: UserTokens, beganAt: UnixTime) {
+    /// - Parameter sealed: the encrypted part of its row.
+    init(
+        key: SessionKey, tokenDigest: [UInt8], user: User, tokens: UserTokens, sealed: [UInt8], beganAt: UnixTime
+    ) {
         self.key = key
         self.tokenDigest = tokenDigest
         self.user = user
-        self.tokens = Lock(tokens)
+        self.tokens = Lock(Held(tokens: tokens, sealed: sealed))
         self.beganAt = beganAt
     }
 
@@ -54,7 +44,7 @@ final class Session: Sendable {
         token.map { constantTimeEqual(SessionSecret.digest($0), tokenDigest) } ?? false
     }
 
-    var refreshToken: Secret { tokens.withLock { $0.refresh } }
+    var refreshToken: Secret { tokens.withLock { $0.tokens.refresh } }
 
     /// Returns the user's access token, exchanged by `renew` if it expires soon.
     ///
@@ -62,49 +52,49 @@ final class Session: Sendable {
     func accessToken(
         at now: UnixTime, renew: (_ refreshToken: Secret, _ now: UnixTime) -> CallOutcome<UserTokens>
     ) -> CallOutcome<Secret> {
-        tokens.withLock { tokens in
-            if now < tokens.renewAt { return .answered(tokens.access) }
-            switch renew(tokens.refresh, now) {
+        tokens.withLock { held in
+            if now < held.tokens.renewAt { return .answered(held.tokens.access) }
+            switch renew(held.tokens.refresh, now) {
             case .refused(let response): return .refused(response)
             case .answered(let renewed):
-                tokens = renewed
+                held.tokens = renewed
                 return .answered(renewed.access)
             }
         }
     }
 
-    /// - Returns: the ticket for the download, which is valid once and for a short time.
-    func offer(_ download: OfferedDownload, at now: UnixTime) -> String {
-        let text = SessionSecret.random()
-        let ticket = Ticket(text, download, until: now.adding(seconds: Self.ticketSeconds))
-        self.ticket.withLock { $0 = ticket }
-        return text
-    }
-
-    func redeem(_ text: String, at now: UnixTime) -> OfferedDownload? {
-        let digest = SessionSecret.digest(text)
-        return ticket.withLock { ticket in
-            guard let offered = ticket, offered.matches(digest) else { return nil }
-            ticket = nil
-            return now < offered.expiresAt ? offered.value : nil
+    /// Uses the tokens of the row if they are later than these: another gateway has renewed them, and the refresh token here can be used
+    /// no more.
+    ///
+    /// - Parameters:
+    ///   - sealed: the encrypted part of the row.
+    ///   - open: decrypts it.
+    func update(from sealed: [UInt8], open: () -> UserTokens?) {
+        tokens.withLock { held in
+            guard sealed != held.sealed else { return }
+            held.sealed = sealed
+            // A row that was read before these tokens were stored is earlier.
+            if let stored = open(), stored.renewAt > held.tokens.renewAt { held.tokens = stored }
         }
     }
 
-    /// - Returns: the ticket for reading an object, which is valid any number of times.
-    func admit(_ grant: ContentGrant, until expiresAt: UnixTime) -> String {
-        let text = SessionSecret.random()
-        let ticket = Ticket(text, grant, until: expiresAt)
+    /// Keeps the permission to read an object, instead of an earlier one.
+    ///
+    /// - Parameter address: the text of its address.
+    func keep(_ grant: ContentGrant, for address: String) {
+        let digest = SessionSecret.digest(address)
         contents.withLock { contents in
-            contents.append(ticket)
+            contents.removeAll { $0.digest == digest }
+            contents.append((digest, grant))
             if contents.count > Self.mostContents { contents.removeFirst() }
         }
-        return text
     }
 
-    func content(_ text: String, at now: UnixTime) -> ContentGrant? {
-        let digest = SessionSecret.digest(text)
+    /// Returns the permission to read an object; `nil` if there is none, or it has to be renewed.
+    func grant(for address: String, at now: UnixTime) -> ContentGrant? {
+        let digest = SessionSecret.digest(address)
         return contents.withLock { contents in
-            contents.first { $0.matches(digest) && now < $0.expiresAt }?.value
+            contents.first { $0.digest == digest && now < $0.grant.renewAt }?.grant
         }
     }
 
@@ -119,15 +109,6 @@ final class Session: Sendable {
 
     func upload(_ id: String, at now: UnixTime) -> UploadGrant? {
         uploads.withLock { $0.first { $0.uploadID == id } }.flatMap { $0.isUsable(at: now) ? $0 : nil }
-    }
-
-    /// Replaces what the ticket stands for, after its permission was renewed.
-    func renew(_ text: String, _ grant: ContentGrant) {
-        let digest = SessionSecret.digest(text)
-        contents.withLock { contents in
-            guard let index = contents.firstIndex(where: { $0.matches(digest) }) else { return }
-            contents[index].value = grant
-        }
     }
 }
 

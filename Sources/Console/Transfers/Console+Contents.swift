@@ -16,8 +16,16 @@ extension Console {
         switch grant(request.fileId, in: head.fields["x-organization"], session, head) {
         case .refused(let response): return response
         case .answered(let grant):
-            let ticket = session.admit(grant, until: clock.now().adding(seconds: Self.grantSeconds))
-            return .console(json: DownloadOffer(path: "\(Self.root)contents\(DownloadOffer.query)\(ticket)"))
+            return reporting {
+                let content = SealedContent(
+                    fileID: request.fileId, organization: head.fields["x-organization"],
+                    until: clock.now().adding(seconds: Self.grantSeconds))
+                let address = try sessions.address(of: content, in: session)
+                session.keep(grant, for: address)
+                return .console(json: DownloadOffer(path: "\(Self.root)contents\(DownloadOffer.query)\(address)"))
+            } failure: {
+                .refusal($0)
+            }
         }
     }
 
@@ -32,9 +40,7 @@ extension Console {
             case .refused(let response): return .refused(response)
             case .answered(let access):
                 return .answered(
-                    ContentGrant(
-                        fileID: fileID, organization: organization, access: access,
-                        renewAt: now.adding(seconds: Self.accessSeconds - Self.margin)))
+                    ContentGrant(access: access, renewAt: now.adding(seconds: Self.accessSeconds - Self.margin)))
             }
         }
     }
@@ -46,15 +52,18 @@ extension Console {
         case .refused(let response): return .respond(response)
         case .answered(let found): session = found
         }
-        guard let ticket = head.ticket, var granted = session.content(ticket, at: now) else {
+        guard let address = head.ticket, let content = sessions.content(address, in: session, at: now) else {
             return .refuse(.ticket)
         }
-        if now >= granted.renewAt {
-            switch grant(granted.fileID, in: granted.organization, session, head) {
+        let granted: ContentGrant
+        if let kept = session.grant(for: address, at: now) {
+            granted = kept
+        } else {
+            switch grant(content.fileID, in: content.organization, session, head) {
             case .refused(let response): return .respond(response)
             case .answered(let renewed): granted = renewed
             }
-            session.renew(ticket, granted)
+            session.keep(granted, for: address)
         }
         var fields: HTTPFields = ["host": granted.access.host]
         if let range = head.fields["range"] { fields.append("range", range) }
@@ -78,14 +87,11 @@ extension Console {
     }
 }
 
-/// An object that a session's pages may read.
+/// The permission to read an object.
 struct ContentGrant: Sendable {
-    let fileID: String
-    /// The organization for which a system administrator acts; `nil` = the user's own.
-    let organization: String?
     /// The presigned request to the object store, and the time at which it has to be renewed.
-    var access: StoreAddress
-    var renewAt: UnixTime
+    let access: StoreAddress
+    let renewAt: UnixTime
 }
 
 /// The types under which the console shows an object, whatever its uploader declared: none of them can run scripts.

@@ -10,9 +10,13 @@ extension Console {
         -> HTTPResponse
     {
         let download = OfferedDownload(kind: kind, organization: head.fields["x-organization"])
-        // In the query, because queries are not logged.
-        let query = "\(DownloadOffer.query)\(session.offer(download, at: clock.now()))"
-        return .console(json: DownloadOffer(path: "\(Self.root)\(name)\(query)"))
+        return reporting {
+            // In the query, because queries are not logged.
+            let query = "\(DownloadOffer.query)\(try sessions.offer(download, in: session, at: clock.now()))"
+            return .console(json: DownloadOffer(path: "\(Self.root)\(name)\(query)"))
+        } failure: {
+            .refusal($0)
+        }
     }
 
     func download(_ head: HTTPRequestHead) -> HTTPResponse {
@@ -22,8 +26,10 @@ extension Console {
         case .refused(let response): return response
         case .answered(let found): session = found
         }
-        guard let ticket = head.ticket, let offered = session.redeem(ticket, at: now) else {
-            return .refusal(.ticket)
+        let offered: OfferedDownload
+        switch redeem(head.ticket, in: session, at: now) {
+        case .refused(let response): return response
+        case .answered(let found): offered = found
         }
         switch accessToken(of: session, for: head) {
         case .refused(let response): return response
@@ -31,6 +37,17 @@ extension Console {
             let (response, name, type) = stream(offered, token, head, date: CivilTime(now).date())
             if response.status == 401 { end(session) }
             return StreamedDownload.response(response, named: name, type: type)
+        }
+    }
+
+    private func redeem(
+        _ ticket: String?, in session: Session, at now: UnixTime
+    ) -> CallOutcome<OfferedDownload> {
+        reporting {
+            let offered = try ticket.flatMap { try sessions.redeem($0, in: session, at: now) }
+            return offered.map { .answered($0) } ?? .refused(.refusal(.ticket))
+        } failure: {
+            .refused(.refusal($0))
         }
     }
 
