@@ -81,6 +81,24 @@ import Testing
         #expect(applied.count == 3 && applied.allSatisfy { $0.hasPrefix("user:organization-1/boss") })
     }
 
+    /// The gateway that has the lease executes the operations of all gateways, whose commits notify no signal here.
+    @Test func operationOfAnotherGatewayIsExecuted() async throws {
+        let scene = try CatalogScene(isShared: true)
+        for size in Int64(1)...5 { try scene.add(size: size) }
+        let second = OperationRunner(
+            database: scene.database, removal: scene.removal, clock: scene.clock, log: .discarding)
+        let task = Task { await second.run() }
+        // It has found nothing, and waits.
+        await second.idle.wait(after: 0)
+        let reply = try await scene.management.deleteObjects(
+            DeleteObjectsRequest(filter: "size>2", reason: "clean up"),
+            context: scene.context(ObjectManagementServiceMethods.deleteObjects))
+        #expect(reply.matchingObjects == 3)
+        while try await scene.sizes(size: 10) != [2, 1] { await Task.yield() }
+        task.cancel()
+        await task.value
+    }
+
     private func undo(_ id: String) async throws -> UndoObjectOperationResponse {
         try await scene.management.undoObjectOperation(
             UndoObjectOperationRequest(operationID: id),

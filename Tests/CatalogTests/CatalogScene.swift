@@ -31,12 +31,16 @@ final class CatalogScene: Sendable {
     let bulkOperations: BulkOperations
     let identifiers: Identifiers
 
-    /// - Parameter calls: the file operations of the store.
+    /// - Parameters:
+    ///   - calls: the file operations of the store.
+    ///   - isShared: see `TestDatabase`.
     init(
-        visits: Int = 2000, calls: FileCalls = FileCalls(), devices: any DeviceDirectory = OneDevice()
+        visits: Int = 2000, calls: FileCalls = FileCalls(), devices: any DeviceDirectory = OneDevice(),
+        isShared: Bool = false
     ) throws {
         let names = DisplayNameSearch(devices: devices)
-        base = try TestDatabase(Accounts.migrations + ObjectStore.migrations + Catalog.migrations)
+        base = try TestDatabase(
+            Accounts.migrations + ObjectStore.migrations + Catalog.migrations, isShared: isShared)
         let database = base.database
         let keyring = Keyring(root: Secret([UInt8](repeating: 1, count: 32)))
         var files = DirectoryConfiguration()
@@ -74,6 +78,8 @@ final class CatalogScene: Sendable {
     }
 
     var database: Database { base.database }
+    /// The calls of the database.
+    var databaseCalls: CallCounter { base.calls }
 
     /// A permit for sweeps. The test's clock must be confirmed.
     var permit: DeletionPermit {

@@ -3,6 +3,7 @@ import CommonProto
 import Database
 import FileTesting
 import GatewayProto
+import GatewayTesting
 import StoreTesting
 import Synchronization
 import TestSupport
@@ -44,6 +45,19 @@ import Testing
         #expect(found.first?.recordedFrom?.seconds == 1_700_000_000)
         #expect(found.first?.recordedTo?.seconds == 1_700_000_009)
         #expect(try await index(of: scene).readNext() == false)
+    }
+
+    /// The gateway that has the lease reads the recordings of all gateways, whose commits notify no signal here.
+    @Test func recordingOfAnotherGatewayIsRead() async throws {
+        let scene = try CatalogScene(isShared: true)
+        let index = index(of: scene)
+        let task = Task { await index.run() }
+        // It has found nothing, and waits.
+        await scene.databaseCalls.next(2)
+        try add(Self.cut, to: scene)
+        while try await scene.list("topic=/imu").objects.isEmpty { await Task.yield() }
+        task.cancel()
+        await task.value
     }
 
     /// Cancels its task when the first bytes are read.

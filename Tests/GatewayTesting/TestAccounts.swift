@@ -45,7 +45,7 @@ package final class TestAccounts: Sendable {
         migrations: [Migration] = [], access: AccessTable = TestAccounts.access, log: Logger = .discarding,
         hasReplicas: Bool = false, _ configure: (inout AccountsConfiguration) -> Void = { _ in }
     ) async throws {
-        base = try TestDatabase(Accounts.migrations + migrations, inMemory: false)
+        base = try TestDatabase(Accounts.migrations + migrations, inMemory: false, isShared: hasReplicas)
         let keysDirectory = base.folder.path + "/keys"
         try FileManager.default.createDirectory(atPath: keysDirectory, withIntermediateDirectories: true)
         clock = ManualClock()
@@ -72,6 +72,7 @@ package final class TestAccounts: Sendable {
     package var directory: String { base.folder.path }
 
     package var database: Database { base.database }
+    package var calls: CallCounter { base.calls }
 
     package var rows: AccountRows { AccountRows(database) }
 

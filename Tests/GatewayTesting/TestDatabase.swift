@@ -1,3 +1,4 @@
+import Basics
 package import Database
 import DatabaseTesting
 import Dispatch
@@ -7,17 +8,38 @@ package import TestSupport
 package final class TestDatabase: Sendable {
     package let folder: TestFolder
     package let database: Database
+    /// The reads, and the writes that block their callers.
+    package let calls = CallCounter()
 
-    /// - Parameter inMemory: whether the folder may be in memory. Only the tests of Database and ObjectStore test durability.
+    /// - Parameters:
+    ///   - inMemory: whether the folder may be in memory. Only the tests of Database and ObjectStore test durability.
+    ///   - isShared: whether modules look for work of which no signal is notified, as those of several gateways do.
     package init(
-        _ migrations: [Migration], inMemory: Bool = true, options: Database.Options = Database.Options()
+        _ migrations: [Migration], inMemory: Bool = true, isShared: Bool = false,
+        options: Database.Options = Database.Options()
     ) throws {
         folder = try TestFolder(inMemory: inMemory)
+        var options = options
+        options.isShared = options.isShared || isShared
+        options.onCall = options.onCall ?? { [calls] in calls.note() }
         database = try DatabaseEngine.open(folder.path + "/gateway.db", migrations, options)
     }
 
     deinit {
         database.close()
+    }
+}
+
+/// The number of calls of a database.
+package final class CallCounter: Sendable {
+    private let count = Lock(0)
+
+    fileprivate func note() { count.withLock { $0 += 1 } }
+
+    /// Returns after this number of further calls.
+    package func next(_ number: Int) async {
+        let end = count.withLock { $0 } + number
+        while count.withLock({ $0 }) < end { await Task.yield() }
     }
 }
 

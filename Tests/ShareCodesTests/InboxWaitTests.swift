@@ -25,6 +25,18 @@ import Testing
         #expect(codes.app.waits.count == 0)
     }
 
+    @Test func waitingListEndsWithARequestAtAnotherGateway() async throws {
+        let first = try TestShareCodes(isShared: true)
+        let second = try TestShareCodes(replicaOf: first)
+        let ada = try await first.claim("ada")
+        async let list = second.inbox(ada, status: "pending", wait: 50)
+        await waiting(1, in: second)
+        // It has looked for requests, and waits.
+        await second.calls.next(2)
+        try await first.ask("r1")
+        #expect(try await list.requests.map(\.requestID) == ["r1"])
+    }
+
     @Test func listWithRequestsDoesNotWait() async throws {
         let codes = try TestShareCodes()
         let ada = try await codes.claim("ada")

@@ -22,8 +22,19 @@ final class TestShareCodes: Sendable {
     private let clockGuard: ClockGuard
     let state = ServingState()
 
-    init(_ configure: (inout ShareCodesConfiguration) -> Void = { _ in }) throws {
-        base = try TestDatabase(ShareCodesApp.migrations)
+    convenience init(
+        isShared: Bool = false, _ configure: (inout ShareCodesConfiguration) -> Void = { _ in }
+    ) throws {
+        try self.init(try TestDatabase(ShareCodesApp.migrations, isShared: isShared), configure)
+    }
+
+    /// Opens the app at another gateway with the same database.
+    convenience init(replicaOf first: TestShareCodes) throws {
+        try self.init(first.base) { _ in }
+    }
+
+    private init(_ base: TestDatabase, _ configure: (inout ShareCodesConfiguration) -> Void) throws {
+        self.base = base
         clockGuard = ClockGuard(clock: clock)
         var configuration = ShareCodesConfiguration()
         configure(&configuration)
@@ -36,6 +47,7 @@ final class TestShareCodes: Sendable {
     var service: ShareCodeService { app.service }
 
     var database: Database { base.database }
+    var calls: CallCounter { base.calls }
 
     func advance(_ time: Duration) { clock.advance(seconds: time.wholeSeconds) }
 

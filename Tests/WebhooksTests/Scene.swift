@@ -11,11 +11,12 @@ final class Scene: Sendable {
     let clock = ManualClock()
     private let base: TestDatabase
 
-    init() throws {
-        base = try TestDatabase(Accounts.migrations + Webhooks.migrations)
+    init(isShared: Bool = false) throws {
+        base = try TestDatabase(Accounts.migrations + Webhooks.migrations, isShared: isShared)
     }
 
     var database: Database { base.database }
+    var calls: CallCounter { base.calls }
 
     /// - Returns: the event's id.
     @discardableResult

@@ -84,6 +84,22 @@ import Testing
             metrics: EventMetrics(webhooks: ["a"], database: scene.database, clock: scene.clock))
     }
 
+    /// The gateway that has the lease sends the events of all gateways, whose commits notify no signal here.
+    @Test func eventOfAnotherGatewayIsSent() async throws {
+        let scene = try Scene(isShared: true)
+        let receiver = try RawReceiver { _ in }
+        defer { receiver.stop() }
+        let sender = sender(scene, to: receiver, recorder(scene))
+        let task = Task { await sender.run() }
+        // It has found nothing, and waits.
+        await scene.calls.next(2)
+        try scene.happens(to: "x")
+        while try !scene.due().isEmpty { await Task.yield() }
+        task.cancel()
+        await task.value
+        #expect(receiver.requests.count == 1)
+    }
+
     /// Each response lets the next request begin, and the results wait for one write, also of two webhooks.
     @Test func resultsOfManyDeliveriesAreRecordedInOneWrite() async throws {
         let scene = try Scene()
