@@ -351,6 +351,8 @@ import Testing
         world.clock.advance(seconds: 60)
         let session = try #require(try await renew(opened.cookie, at: sessions))
         let token = session.refreshToken.exposedText
+        // The next request has compared it with its row.
+        #expect(try find(opened.cookie, in: sessions) != nil)
         session.update(from: stale.sealed) {
             UserTokens(access: Secret("old"), renewAt: UnixTime(seconds: 0), refresh: Secret("old"))
         }
