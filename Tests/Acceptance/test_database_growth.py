@@ -99,4 +99,5 @@ def test_speed_of_writes_stays_beside_a_backup_and_a_snapshot(binary, gateway_wi
         print(json.dumps(report))
         assert gateway.stop() == 0
     assert uploads.failures == []
+    assert min(windows[2:4]) >= 0.5 * windows[0], windows
     assert windows[-1] >= 0.8 * windows[0], windows

@@ -157,3 +157,9 @@ def create(connection: psycopg.Connection, objects: list[schema.Object]) -> None
             connection.execute(object.sql)
         except psycopg.Error as error:
             raise ValueError(f"PostgreSQL refuses the {object.kind} {object.name}: {error}\n{object.sql}") from error
+
+
+def complete(connection: psycopg.Connection) -> None:
+    """Changes a database with all objects of SQLite as the migrations of PostgreSQL alone do."""
+    for statements in schema.of_postgres():
+        connection.execute(statements)

@@ -183,6 +183,7 @@ class _Engine:
     def __init__(self, server: postgres.Server, objects: list[schema.Object]):
         self.writer = server.database()
         postgres.create(self.writer, objects)
+        postgres.complete(self.writer)
         self.reader = server.connect(self.writer.info.dbname)
         self._names: dict[tuple[int, str], bytes] = {}
         found = self.writer.execute("SELECT sequencename FROM pg_sequences").fetchall()

@@ -135,4 +135,5 @@ def make(connection: psycopg.Connection, database: sqlite3.Connection, objects: 
         )
     connection.execute("SET session_replication_role = DEFAULT")
     postgres.create(connection, [object for object in found if object.kind != "table"])
+    postgres.complete(connection)
     connection.execute("ANALYZE")

@@ -17,6 +17,8 @@ FUNCTIONS = (
     'CREATE FUNCTION "coalesce"(text, bigint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE '
     "RETURN COALESCE($1, CAST($2 AS text))",
 )
+#: The tables of counters, whose rows PostgreSQL keeps in tables with the versions of rows (CounterVersions.swift).
+COUNTERS = ("audit_usage", "object_days", "object_facets", "object_times", "store_owner_usage", "upload_usage")
 #: The columns whose first values differ in type, in the expressions of indexes.
 _MIXED = re.compile(r"\bcoalesce\((device_id, site_id)\)")
 #: The modules whose tables others refer to, in the order in which they are created.
@@ -132,6 +134,11 @@ def for_postgres(found: list[Object]) -> list[Object]:
     return [
         Object(object.kind, object.name, object.table, _translated(object)) for object in [*ordered.values(), *rest]
     ]
+
+
+def of_postgres() -> list[str]:
+    """Returns the statements of PostgreSQL alone, which come after the tables of SQLite."""
+    return [migration.postgres for migration in migrations() if migration.postgres is not None]
 
 
 def _translated(object: Object) -> str:

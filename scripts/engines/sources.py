@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from math import prod
@@ -23,6 +23,7 @@ _NUMBER = re.compile(r"static let (\w+)(?:: Int\w*)? = ([\d_]+)\b|case (\w+) = (
 #: The statements that belong to one engine, with the reason why there is no text for both engines.
 ENGINE = {
     r"(ALTER TABLE \w+ ADD COLUMN \w+|CREATE TABLE \w+ \([\s\S]*?) (BIGINT|BYTEA|TEXT COLLATE)\b": "migrations of PostgreSQL, of which the baseline has the result",
+    r"SELECT .* FROM \w+_newest\(": "finds the newest version of a counter on PostgreSQL",
     r"PRAGMA ": "reads or changes settings of SQLite, or checks its file",
     r"BEGIN( IMMEDIATE)?$|COMMIT$|ROLLBACK$|(SAVEPOINT|RELEASE|ROLLBACK TO) write$": "transactions of SQLite's one writer",
     r"CREATE TABLE IF NOT EXISTS migrations |.*\b(FROM|INTO) migrations\b": "each engine has migrations of its own",
@@ -36,6 +37,8 @@ _CHOICE = re.compile(r'[^"]*\?\s*"([^"\\]*)"\s*:\s*"([^"\\]*)"')
 _PARAMETERS = re.compile(r"ParameterList\.text\((\d+|[\w.]+)(?:, from: (\d+))?\)")
 _PERMIT = re.compile(r'permit\.isBefore\("([^"]*)", "([^"]*)"\)')
 _MIGRATION = re.compile(r'Migration\(\s*name:\s*"([\w-]+)",\s*sql:\s*$')
+#: What is in front of a migration's text for PostgreSQL.
+_POSTGRES = re.compile(r"\bpostgres:\s*$")
 #: The largest number of variants of a text; with more, its interpolations count as unknown.
 _MOST_VARIANTS = 16
 
@@ -67,6 +70,11 @@ class Literal:
         """The name of the migration whose text the literal is."""
         match = _MIGRATION.search(self.before)
         return match and match[1]
+
+    @property
+    def is_for_postgres(self) -> bool:
+        """Whether the literal is the text of a migration for PostgreSQL."""
+        return _POSTGRES.search(self.before) is not None
 
 
 def _end_of_interpolation(source: str, at: int) -> int:
@@ -263,7 +271,7 @@ def statements() -> tuple[Statement, ...]:
     """Returns all statements of Sources, without migrations."""
     found = []
     for literal in all_literals():
-        if literal.migration is not None:
+        if literal.migration is not None or literal.is_for_postgres:
             continue
         for text in variants(literal.text, literal) if _may_be_statement(literal.text) else []:
             if STATEMENT.match(text):
@@ -280,18 +288,22 @@ class Migration:
     name: str
     place: str
     sql: str
+    #: The text for PostgreSQL; `None` = the schema of SQLite has its result.
+    postgres: str | None = None
 
 
 @cache
 def migrations() -> tuple[Migration, ...]:
     """Returns all migrations of the program and its apps, in the order of their places in Sources."""
-    found = []
+    found: list[Migration] = []
     for literal in all_literals():
         if (name := literal.migration) is not None:
             (sql,) = variants(literal.text, literal)
             if UNKNOWN.search(sql):
                 raise ValueError(f"{literal.place}: the value of an interpolation is unknown")
             found.append(Migration(name, literal.place, sql))
+        elif literal.is_for_postgres and not found[-1].sql:
+            found[-1] = replace(found[-1], postgres=literal.text)
     return tuple(found)
 
 

@@ -121,7 +121,7 @@ extension GatewayModules {
         InternalStorageService.self, SystemService.self,
     ]
 
-    private static let ownMigrations = kinds.flatMap { $0.migrations }
+    private static let ownMigrations = kinds.flatMap { $0.migrations } + [CounterVersions.migration]
 
     /// The tables of the gateway, and the dormant ones of apps: a database may have them.
     ///

@@ -57,7 +57,10 @@ extension StoreRecords {
 
     /// Bytes of what a static key stored, and of parts of its multipart uploads in progress.
     func usage(owner: String) throws -> Int64 {
-        try connection.first("SELECT bytes FROM store_owner_usage WHERE owner = $1", owner) { $0.int64("bytes") } ?? 0
+        let newest =
+            connection.isOnServer
+            ? "SELECT bytes FROM store_owner_usage_newest($1)" : "SELECT bytes FROM store_owner_usage WHERE owner = $1"
+        return try connection.first(newest, owner) { $0.int64("bytes") } ?? 0
     }
 
     /// Objects that a static key stored before `limit`, by their ids.

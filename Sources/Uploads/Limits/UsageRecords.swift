@@ -139,7 +139,11 @@ struct UsageRecords<C: ReadConnection> {
     func usage(site id: Int64) throws -> Usage { try usage("site/\(id)") }
 
     private func usage(_ owner: String) throws -> Usage {
-        try connection.first("SELECT bytes, objects, uploads FROM upload_usage WHERE owner = $1", owner) {
+        let newest =
+            connection.isOnServer
+            ? "SELECT bytes, objects, uploads FROM upload_usage_newest($1)"
+            : "SELECT bytes, objects, uploads FROM upload_usage WHERE owner = $1"
+        return try connection.first(newest, owner) {
             Usage(bytes: $0.int64("bytes"), objects: $0.int64("objects"), uploads: $0.int64("uploads"))
         } ?? Usage()
     }

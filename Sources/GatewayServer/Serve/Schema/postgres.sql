@@ -95,8 +95,6 @@ CREATE TABLE audit_usage (
     purged_below BIGINT NOT NULL DEFAULT 0
 );
 
-ALTER TABLE audit_usage SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
-
 CREATE TABLE configured_organizations (
     setting TEXT COLLATE "C" NOT NULL,
     name TEXT COLLATE "C" NOT NULL,
@@ -872,8 +870,6 @@ CREATE TABLE object_facets (
     PRIMARY KEY (organization_id, kind, key, value)
 );
 
-ALTER TABLE object_facets SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
-
 CREATE TABLE object_times (
     organization_id BIGINT NOT NULL,
     span BIGINT NOT NULL,
@@ -882,8 +878,6 @@ CREATE TABLE object_times (
     last_position BIGINT NOT NULL,
     PRIMARY KEY (organization_id, span, start)
 );
-
-ALTER TABLE object_times SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
 CREATE TABLE search_upgrade (
     id BIGINT PRIMARY KEY CHECK (id = 1),
@@ -902,16 +896,12 @@ CREATE TABLE object_days (
     PRIMARY KEY (organization_id, day)
 );
 
-ALTER TABLE object_days SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
-
 CREATE TABLE upload_usage (
     owner TEXT COLLATE "C" PRIMARY KEY,
     bytes BIGINT NOT NULL,
     objects BIGINT NOT NULL,
     uploads BIGINT NOT NULL
 );
-
-ALTER TABLE upload_usage SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
 CREATE TABLE store_owners (upload_id TEXT COLLATE "C" PRIMARY KEY, owner TEXT COLLATE "C" NOT NULL);
 
@@ -1273,6 +1263,113 @@ CREATE TRIGGER store_owner_usage_changed AFTER UPDATE OF bytes ON store_usage FO
 CREATE FUNCTION store_owner_usage_ended() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN     DELETE FROM store_owners WHERE upload_id = OLD.upload_id; RETURN OLD; END $f$;
 CREATE TRIGGER store_owner_usage_ended AFTER DELETE ON store_usage FOR EACH ROW WHEN (starts_with(OLD.upload_id, 'direct-')) EXECUTE FUNCTION store_owner_usage_ended();
 
+CREATE SEQUENCE counter_versions;
+
+-- A search by another plan than the index of versions would read all of them; the planner only knows the current rows.
+CREATE FUNCTION keep_versions(counter text, keys text, changes text) RETURNS void LANGUAGE plpgsql AS $f$
+DECLARE
+    names text := (
+        SELECT string_agg(attname, ', ' ORDER BY attnum) FROM pg_attribute
+        WHERE attrelid = counter::regclass AND attnum > 0);
+BEGIN
+    EXECUTE format($t$
+        CREATE TABLE %1$s_versions (
+            version BIGINT NOT NULL, changes BIGINT NOT NULL DEFAULT 0, PRIMARY KEY (%2$s, version)
+        ) INHERITS (%1$s);
+        ALTER TABLE %1$s_versions SET (
+            fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+        CREATE FUNCTION %1$s_add() RETURNS trigger LANGUAGE plpgsql
+            SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+        AS $add$ BEGIN
+            UPDATE %1$s_versions v SET %6$s, changes = v.changes + 1,
+                version = CASE WHEN v.changes %% 16 = 15 THEN nextval('counter_versions') ELSE v.version END
+            WHERE ctid = (
+                SELECT ctid FROM %1$s_versions WHERE (%2$s) = (%3$s) ORDER BY version DESC LIMIT 1);
+            IF NOT FOUND THEN
+                INSERT INTO %1$s_versions (%4$s, version) VALUES (%5$s, nextval('counter_versions'));
+            END IF;
+            RETURN NULL;
+        END $add$;
+        WITH moved AS (DELETE FROM ONLY %1$s RETURNING *)
+        INSERT INTO %1$s_versions (%4$s, version) SELECT %4$s, nextval('counter_versions') FROM moved;
+        CREATE TRIGGER %1$s_add BEFORE INSERT ON %1$s FOR EACH ROW EXECUTE FUNCTION %1$s_add();
+        $t$, counter, keys, 'NEW.' || replace(keys, ', ', ', NEW.'), names,
+        'NEW.' || replace(names, ', ', ', NEW.'), changes);
+END $f$;
+SELECT keep_versions('audit_usage', 'organization_id',
+    'lines = v.lines + NEW.lines, purged_below = greatest(v.purged_below, NEW.purged_below)');
+SELECT keep_versions('object_days', 'organization_id, day',
+    'arrived_objects = v.arrived_objects + NEW.arrived_objects, arrived_bytes = v.arrived_bytes + NEW.arrived_bytes,
+    deleted_objects = v.deleted_objects + NEW.deleted_objects, deleted_bytes = v.deleted_bytes + NEW.deleted_bytes,
+    requested_objects = v.requested_objects + NEW.requested_objects,
+    requested_bytes = v.requested_bytes + NEW.requested_bytes');
+SELECT keep_versions('object_facets', 'organization_id, kind, key, value', 'objects = v.objects + NEW.objects');
+SELECT keep_versions('object_times', 'organization_id, span, start',
+    'first_position = least(v.first_position, NEW.first_position),
+    last_position = greatest(v.last_position, NEW.last_position)');
+SELECT keep_versions('store_owner_usage', 'owner', 'bytes = v.bytes + NEW.bytes');
+SELECT keep_versions('upload_usage', 'owner',
+    'bytes = v.bytes + NEW.bytes, objects = v.objects + NEW.objects, uploads = v.uploads + NEW.uploads');
+DROP FUNCTION keep_versions;
+CREATE INDEX object_facets_versions_by_objects ON object_facets_versions (organization_id, kind, key, objects);
+
+-- The current row of a counter, for transactions that write.
+CREATE FUNCTION audit_usage_newest(bigint) RETURNS SETOF audit_usage LANGUAGE sql STABLE
+    SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+AS $f$
+    SELECT organization_id, lines, purged_below FROM audit_usage_versions WHERE organization_id = $1
+    ORDER BY version DESC LIMIT 1
+$f$;
+CREATE FUNCTION store_owner_usage_newest(text) RETURNS SETOF store_owner_usage LANGUAGE sql STABLE
+    SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+AS $f$ SELECT owner, bytes FROM store_owner_usage_versions WHERE owner = $1 ORDER BY version DESC LIMIT 1 $f$;
+CREATE FUNCTION upload_usage_newest(text) RETURNS SETOF upload_usage LANGUAGE sql STABLE
+    SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+AS $f$
+    SELECT owner, bytes, objects, uploads FROM upload_usage_versions WHERE owner = $1
+    ORDER BY version DESC LIMIT 1
+$f$;
+
+-- The triggers that changed a counter by UPDATE, which finds its row among all versions.
+CREATE OR REPLACE FUNCTION audit_goes_from_its_old_end() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
+    IF coalesce(OLD.id >= (SELECT purged_below FROM audit_usage_newest(OLD.organization_id)), true) THEN
+        RAISE EXCEPTION USING MESSAGE = 'the audit log is append-only', ERRCODE = 'integrity_constraint_violation';
+    END IF;
+    RETURN OLD;
+END $f$;
+CREATE OR REPLACE FUNCTION upload_usage_upload_ended() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
+    INSERT INTO upload_usage (owner, bytes, objects, uploads)
+    SELECT owner, 0, 0, -1 FROM upload_owners WHERE upload_id = NEW.id;
+    RETURN NEW;
+END $f$;
+CREATE OR REPLACE FUNCTION upload_usage_object_deleted() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
+    INSERT INTO upload_usage (owner, bytes, objects, uploads)
+    SELECT owner, -greatest(OLD.tag_bytes, OLD.tag_cost), -1, 0 FROM upload_owners WHERE upload_id = OLD.upload_id;
+    RETURN OLD;
+END $f$;
+CREATE OR REPLACE FUNCTION upload_usage_object_changed() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
+    INSERT INTO upload_usage (owner, bytes, objects, uploads)
+    SELECT owner, greatest(NEW.tag_bytes, NEW.tag_cost) - greatest(OLD.tag_bytes, OLD.tag_cost), 0, 0
+    FROM upload_owners WHERE upload_id = NEW.upload_id;
+    RETURN NEW;
+END $f$;
+CREATE OR REPLACE FUNCTION store_owner_changed() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
+    INSERT INTO store_owner_usage (owner, bytes)
+    SELECT o.owner, o.sign * coalesce((SELECT bytes FROM store_usage WHERE upload_id = NEW.upload_id), 0)
+    FROM (VALUES (OLD.owner, -1), (NEW.owner, 1)) AS o (owner, sign);
+    RETURN NEW;
+END $f$;
+CREATE OR REPLACE FUNCTION store_owner_usage_new() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
+    INSERT INTO store_owner_usage (owner, bytes)
+    SELECT owner, NEW.bytes FROM store_owners WHERE upload_id = NEW.upload_id;
+    RETURN NEW;
+END $f$;
+CREATE OR REPLACE FUNCTION store_owner_usage_changed() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
+    INSERT INTO store_owner_usage (owner, bytes)
+    SELECT owner, NEW.bytes - OLD.bytes FROM store_owners WHERE upload_id = NEW.upload_id;
+    RETURN NEW;
+END $f$;
+
 INSERT INTO migrations (name, number) VALUES
     ('accounts-1', 1),
     ('accounts-2', 2),
@@ -1333,34 +1430,35 @@ INSERT INTO migrations (name, number) VALUES
     ('console-1', 57),
     ('copies-1', 58),
     ('clock-1', 59),
-    ('identity-1', 60),
-    ('events-1', 61),
-    ('share-codes-2', 62),
-    ('backup-runs-2', 63),
-    ('console-2', 64),
-    ('copies-2', 65),
-    ('events-2', 66),
-    ('copies-3', 67),
-    ('uploads-usage-3', 68),
-    ('events-3', 69),
-    ('copies-4', 70),
-    ('copies-5', 71),
-    ('store-upkeep', 72),
-    ('store-removals', 73),
-    ('store-usage', 74),
-    ('store-checksums', 75),
-    ('store-crc32', 76),
-    ('store-appendable', 77),
-    ('store-order', 78),
-    ('catalog-undo', 79),
-    ('catalog-recordings', 80),
-    ('catalog-trigrams', 81),
-    ('catalog-search', 82),
-    ('catalog-statistics', 83),
-    ('catalog-8', 84),
-    ('uploads-usage', 85),
-    ('catalog-recordings-2', 86),
-    ('store-usage-2', 87),
-    ('uploads-usage-2', 88),
-    ('uploads-usage-4', 89),
-    ('store-owners', 90);
+    ('counters-1', 60),
+    ('identity-1', 61),
+    ('events-1', 62),
+    ('share-codes-2', 63),
+    ('backup-runs-2', 64),
+    ('console-2', 65),
+    ('copies-2', 66),
+    ('events-2', 67),
+    ('copies-3', 68),
+    ('uploads-usage-3', 69),
+    ('events-3', 70),
+    ('copies-4', 71),
+    ('copies-5', 72),
+    ('store-upkeep', 73),
+    ('store-removals', 74),
+    ('store-usage', 75),
+    ('store-checksums', 76),
+    ('store-crc32', 77),
+    ('store-appendable', 78),
+    ('store-order', 79),
+    ('catalog-undo', 80),
+    ('catalog-recordings', 81),
+    ('catalog-trigrams', 82),
+    ('catalog-search', 83),
+    ('catalog-statistics', 84),
+    ('catalog-8', 85),
+    ('uploads-usage', 86),
+    ('catalog-recordings-2', 87),
+    ('store-usage-2', 88),
+    ('uploads-usage-2', 89),
+    ('uploads-usage-4', 90),
+    ('store-owners', 91);

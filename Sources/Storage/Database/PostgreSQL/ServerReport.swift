@@ -44,7 +44,7 @@ extension PostgresServer {
             if pooler == .session { try PostgresSession.requireSessions(of: self) }
             let session = try PostgresSession(self, .reader)
             try session.describe(in: &report)
-            let sample = try session.sample(countersIn: "''", atMost: readTimeout)
+            let sample = try session.sample(atMost: readTimeout)
             report.add(
                 .warning, if: abs(sample.clockDifference) > Self.clockTolerance,
                 "the server's clock differs by \(Int(sample.clockDifference)) seconds from this machine's: set both by NTP"

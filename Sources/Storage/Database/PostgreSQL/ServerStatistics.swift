@@ -34,9 +34,6 @@ final class ServerStatistics: Sendable {
     private static let interval = Duration.seconds(15)
     /// The longest wait for the answer.
     private static let limit = Duration.seconds(10)
-    /// The tables of counters that change with each write; the same as in scripts/engines/baseline.py.
-    private static let counters = "'audit_usage', 'object_days', 'object_facets', 'object_times', 'upload_usage'"
-
     private final class Latest: Sendable {
         /// `nil` if the latest look failed.
         let sample = Lock<ServerSample?>(nil)
@@ -66,17 +63,15 @@ final class ServerStatistics: Sendable {
         if let session { current = session } else { current = try PostgresSession(server, .reader) }
         session = current
         if current.link.isLost || current.link.isOfFormerPrimary { try current.reconnect() }
-        return try current.sample(countersIn: counters, atMost: limit)
+        return try current.sample(atMost: limit)
     }
 }
 
 extension PostgresSession {
     /// Reads the state of the server.
-    ///
-    /// - Parameter counters: the names of tables, quoted and separated by commas.
-    func sample(countersIn counters: String, atMost limit: Duration) throws(DatabaseError) -> ServerSample {
+    func sample(atMost limit: Duration) throws(DatabaseError) -> ServerSample {
         let begin = SystemClock().now()
-        let result = try run(Self.sampleQuery(counters), atMost: limit)
+        let result = try run(Self.sampleQuery, atMost: limit)
         let end = SystemClock().now()
         let middle = Double(begin.microseconds + end.microseconds) / 2
         func number(_ column: Int32) -> Double { Double(result.text(0, column)) ?? 0 }
@@ -90,7 +85,7 @@ extension PostgresSession {
             clockDifference: (number(13) * 1_000_000 - middle) / 1_000_000)
     }
 
-    private static func sampleQuery(_ counters: String) -> String {
+    private static let sampleQuery =
         """
         WITH standbys AS (
             SELECT count(*) AS number, coalesce(max(pg_wal_lsn_diff(pg_current_wal_lsn(), flush_lsn)), 0)::bigint AS bytes,
@@ -98,7 +93,8 @@ extension PostgresSession {
             FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')
         ), counters AS (
             SELECT coalesce(sum(n_live_tup), 0)::bigint AS live, coalesce(sum(n_dead_tup), 0)::bigint AS dead
-            FROM pg_stat_user_tables WHERE schemaname = current_schema() AND relname IN (\(counters))
+            FROM pg_stat_user_tables WHERE relid IN (SELECT inhrelid FROM pg_inherits)
+                AND schemaname = current_schema()
         ), transactions AS (
             SELECT coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0) AS seconds
             FROM pg_stat_activity
@@ -113,5 +109,4 @@ extension PostgresSession {
             extract(epoch FROM clock_timestamp())
         FROM standbys, counters, transactions
         """
-    }
 }

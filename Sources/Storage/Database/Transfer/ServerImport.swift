@@ -46,14 +46,35 @@ struct ServerImport {
     }
 
     private func fill(_ tables: [TableLayout]) throws {
-        // Rows that triggers would add are among those of the file.
-        for table in tables { try target.session.executeScript("ALTER TABLE \(table.quotedName) DISABLE TRIGGER USER") }
+        let versions = try tablesOfVersions()
+        // Rows that triggers would add are among those of the file. The trigger of a counter adds the row itself, as its first version.
+        let silenced = tables.filter { versions[$0.name] == nil }
+        for table in silenced {
+            try target.session.executeScript("ALTER TABLE \(table.quotedName) DISABLE TRIGGER USER")
+        }
         for table in tables.reversed() { try target.session.executeScript("DELETE FROM \(table.quotedName)") }
         for table in tables { try copy(table) }
         try copyNumbers(tables)
-        for table in tables { try target.session.executeScript("ALTER TABLE \(table.quotedName) ENABLE TRIGGER USER") }
+        for table in silenced {
+            try target.session.executeScript("ALTER TABLE \(table.quotedName) ENABLE TRIGGER USER")
+        }
         // Without statistics, plans would be those of empty tables until the server has made them.
-        for table in tables { try target.session.executeScript("ANALYZE \(table.quotedName)") }
+        for name in tables.map(\.name) + versions.values.sorted() {
+            try target.session.executeScript("ANALYZE \(TableLayout.quoted(name))")
+        }
+    }
+
+    /// Returns the tables with the versions of counters, by the names of the counters.
+    private func tablesOfVersions() throws -> [String: String] {
+        let pairs = try target.query(
+            """
+            SELECT counter.relname::text AS counter, versions.relname::text AS versions FROM pg_inherits
+                JOIN pg_class counter ON counter.oid = inhparent JOIN pg_class versions ON versions.oid = inhrelid
+                JOIN pg_namespace schema ON schema.oid = counter.relnamespace
+            WHERE schema.nspname = current_schema()
+            """
+        ) { ($0.text("counter"), $0.text("versions")) }
+        return Dictionary(uniqueKeysWithValues: pairs)
     }
 
     private func copy(_ table: TableLayout) throws {
