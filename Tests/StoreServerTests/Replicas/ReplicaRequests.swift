@@ -1,3 +1,4 @@
+import Crypto
 import HTTPTypes
 
 @testable import ObjectStore
@@ -37,6 +38,13 @@ struct ReplicaUpload: Sendable {
 }
 
 extension Replicas {
+    /// Deletes objects by one request.
+    func deleteAll(_ names: [String], at replica: Int) throws {
+        let key = StaticKey(id: "key", secret: Secret("secret"), bucket: "bucket", prefix: "", access: .write)
+        let items = names.map { DirectDeletion(key: key, name: "uploads/\($0)", condition: .none) }
+        _ = try stores[replica].delete(items, policy, WriteOrigin(operation: "DeleteObjects", peer: "192.0.2.1"))
+    }
+
     /// Runs a request to its end.
     ///
     /// - Returns: the id of a new multipart upload.

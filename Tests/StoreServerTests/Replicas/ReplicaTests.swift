@@ -83,6 +83,20 @@ import Testing
         #expect(try replicas.object("a") == nil)
     }
 
+    @Test func deletionOfSeveralObjectsRemovesNoLaterOnes() throws {
+        let replicas = try Replicas(count: 2)
+        for name in ["a", "b"] { _ = try replicas.run(.put(name, content(100)), at: 0, nil) }
+        let deletion = StoppedRequest.begin {
+            try replicas.deleteAll(["a", "b", "c"], at: 0)
+            return nil
+        }
+        for _ in 0..<2 { #expect(try deletion.proceed() == nil) }
+        for name in ["a", "c"] { _ = try replicas.run(.put(name, content(50, seed: 2)), at: 1, nil) }
+        while try deletion.proceed() == nil {}
+        for name in ["a", "c"] { #expect(try replicas.read(name) == content(50, seed: 2)) }
+        #expect(try replicas.object("b") == nil)
+    }
+
     @Test func removalsPauseAtAllReplicas() async throws {
         let replicas = try Replicas(count: 2)
         for seed in 1...2 { _ = try replicas.run(.put("a", content(100, seed: UInt64(seed))), at: 0, nil) }
