@@ -47,6 +47,21 @@ import Testing
         try scratch.database(on: server("two", directory: "b")).close()
     }
 
+    @Test func tableOfAnEarlierVersionGetsWhatItLacks() async throws {
+        try scratch.database(on: server("one")).close()
+        try execute("DROP TABLE leases")
+        try execute(
+            """
+            CREATE TABLE leases (
+                name TEXT COLLATE "C" PRIMARY KEY, holder TEXT COLLATE "C" NOT NULL, directory TEXT COLLATE "C" NOT NULL,
+                description TEXT COLLATE "C" NOT NULL, expires_at BIGINT NOT NULL
+            )
+            """)
+        let database = try scratch.database(on: server("one"))
+        defer { database.close() }
+        #expect(await database.leases.take("work") != nil)
+    }
+
     @Test func renewalKeepsTheRight() async throws {
         let database = try scratch.database(on: server("one"))
         defer { database.close() }

@@ -60,12 +60,24 @@ enum LeaseRecords {
         try connection.hasRow("SELECT 1 FROM pg_class WHERE oid = to_regclass('leases')")
     }
 
+    private static func hasGenerations(in connection: ReadConnection) throws -> Bool {
+        try connection.hasRow(
+            "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('leases') AND attname = 'generation'")
+    }
+
     /// Takes the right in the writer's transaction.
     ///
     /// - Throws: ``DatabaseError/unsuitable(_:)`` if another program has it.
     static func take(_ holder: LeaseHolder, in connection: Connection) throws {
         if try !exist(in: connection) {
             try connection.session.executeScript(table)
+        } else if try !hasGenerations(in: connection) {
+            // An earlier version had another table for the rights to background work.
+            try connection.session.executeScript(
+                """
+                ALTER TABLE leases ADD COLUMN generation BIGINT NOT NULL DEFAULT 1,
+                    ALTER COLUMN directory SET DEFAULT '', ALTER COLUMN description SET DEFAULT ''
+                """)
         }
         let other = try connection.first(
             """
