@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import Database
+import DatabaseTesting
 import Foundation
 import GRPCWire
 import GatewayAPI
@@ -118,6 +119,27 @@ import Wire
                 context: first.call(AdminAuthServiceMethods.enableApiKey, token: admin))
         }
         #expect(accepted == (1000, 0))
+    }
+
+    /// A file is always refused by a program that lacks a migration.
+    @Test(.onPostgres) func rotationRefusesProgramsWithoutTheRows() async throws {
+        func isExpanding() throws -> Bool? {
+            try first.database.readBlocking { connection in
+                try connection.first(
+                    "SELECT lowest_migration FROM migrations WHERE name = $1",
+                    SigningKeyRecords<Connection>.migration.name
+                ) { !$0.isNull("lowest_migration") && $0.text("lowest_migration").isEmpty }
+            }
+        }
+        // As the migration records it in a schema with tables.
+        _ = try first.database.writeBlocking {
+            try $0.execute(
+                "UPDATE migrations SET lowest_migration = '' WHERE name = $1",
+                SigningKeyRecords<Connection>.migration.name)
+        }
+        #expect(try isExpanding() == true)
+        _ = try await rotate(at: first)
+        #expect(try isExpanding() == false)
     }
 
     @Test func gatewaysThatStartTogetherHaveOneKey() throws {

@@ -90,7 +90,7 @@ final class Session: Sendable {
         }
     }
 
-    /// Returns the permission to read an object; `nil` if there is none, or it has to be renewed.
+    /// Returns the permission to read an object; `nil` if it is missing, or has to be renewed.
     func grant(for address: String, at now: UnixTime) -> ContentGrant? {
         let digest = SessionSecret.digest(address)
         return contents.withLock { contents in

@@ -200,7 +200,7 @@ package enum Program: CompletedProgram {
                 CommandGroup(
                     "database", "Copy the database to a PostgreSQL server or back, and migrate its tables",
                     [.command(DatabaseCopyCommand.self), .command(DatabaseMigrate.self)])),
-            .group(CommandGroup("cluster", "Prepare several gateways with one database", [.command(ClusterInit.self)])),
+            .group(CommandGroup("cluster", "Create a database for several gateways", [.command(ClusterInit.self)])),
             .group(
                 CommandGroup(
                     "clock", "Show or confirm the clock that deletions by age use",

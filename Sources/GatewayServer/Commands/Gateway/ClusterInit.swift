@@ -10,12 +10,12 @@ import Serve
 /// `data-gateway cluster init`
 struct ClusterInit: Command {
     static let name = "init"
-    static let summary = "Prepare a new database on a PostgreSQL server for several gateways"
+    static let summary = "Create what several gateways need in a new database on a PostgreSQL server"
     static let discussion = [
         """
         Makes the tables in database.schema, the root key in database.root_key_file, and the user admin of the organization system. \
         Copy the root key to each further gateway, and keep a copy in a safe place: the database cannot be used without it. A \
-        repetition changes nothing and says so; a command that was interrupted is continued by a repetition.
+        repetition changes nothing and reports that; a command that was interrupted is continued by a repetition.
         """,
         """
         The password of admin is the first line of --password-file, or the value of DATA_GATEWAY_ADMIN_PASSWORD. A password file that \
