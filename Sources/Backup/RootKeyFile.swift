@@ -27,7 +27,7 @@ package enum RootKeyFile {
     ///   - path: the file. If it exists, its key is used.
     ///   - place: where the database is, for messages.
     /// - Returns: the key of the database.
-    /// - Throws: `DataDirectory.Problem`, `KeyringError`, `DatabaseError`; a file that this call has made is removed.
+    /// - Throws: `DataDirectory.Problem`, `KeyringError`, `DatabaseError`. A file that this call has made is removed if the database has another key.
     package static func make(_ path: String, for database: Database, at place: String) throws -> Keyring {
         let isRecorded = try database.readBlocking { try RootKeyRecords.exist(in: $0) }
         if isRecorded { try require(path) }
@@ -41,8 +41,8 @@ package enum RootKeyFile {
                 if !constantTimeEqual(recorded, keyring.checkValue) { throw foreign(keyring, path, recorded, place) }
             }
             return keyring
-        } catch {
-            // No other gateway can have used it.
+        } catch let error as DataDirectory.Problem {
+            // The database has another key. After any other error, such as a commit in doubt, it may have this one.
             if isMade { try PrivateFile.remove(path) }
             throw error
         }
