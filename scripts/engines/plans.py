@@ -23,6 +23,8 @@ _LIMIT = re.compile(r"\bLIMIT \$(\d+)")
 _PAGE = 100
 #: The cost that PostgreSQL assumes for planning, for each table and once (plancache.c: 1000 * cpu_operator_cost).
 _PLANNING_COST = 2.5
+#: The tables of which all rows may be read. The rows of a counter are in its table of versions.
+_READABLE = {*SMALL, *COUNTERS, *(f"{counter}_versions" for counter in COUNTERS if counter in SMALL)}
 
 
 @dataclass(frozen=True)
@@ -112,8 +114,7 @@ def _reads_first_row(node: dict, parent: dict | None) -> bool:
 def _problems(plan: dict) -> set[str]:
     found = set()
     for node, parent in _nodes(plan):
-        # The rows of a counter are in its table of versions.
-        if node["Node Type"] == "Seq Scan" and node["Relation Name"] not in {*SMALL, *COUNTERS}:
+        if node["Node Type"] == "Seq Scan" and node["Relation Name"] not in _READABLE:
             if not _reads_first_row(node, parent):
                 found.add(f"reads all rows of {node['Relation Name']}")
         elif node["Node Type"] == "Sort" and node["Plans"][0]["Plan Rows"] > _MOST_SORTED:
