@@ -126,7 +126,8 @@ import Testing
         try add(items: 1)
         let stop = StopPoint()
         let (first, second) = (process { if $0 == .begun, $1.attempts == 1 { await stop.pass() } }, process())
-        let running = Task { await first.run() }
+        // Without the renewals of a running process.
+        let running = Task { try await first.workOnNextItem(at: SystemClock().now()) }
         await stop.arrival()
         try await endClaims()
         try await first.renewClaims()
@@ -134,11 +135,11 @@ import Testing
         #expect(try item().state == .copying)
         try await endClaims()
         try await second.takeOver()
+        #expect(try item().state == .queued)
         // It is canceled in its step.
         try await first.renewClaims()
-        while try !(item().state == .queued) { await Task.yield() }
-        running.cancel()
-        await running.value
+        _ = try? await running.value
+        #expect(try item().state == .queued)
         #expect(try item().claim.number == 1)
     }
 

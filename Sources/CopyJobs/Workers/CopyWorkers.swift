@@ -108,7 +108,7 @@ final class CopyWorkers: Sendable {
     /// Takes the next item, and copies it.
     ///
     /// - Returns: whether there was one for this worker.
-    private func workOnNextItem(at now: UnixTime) async throws -> Bool {
+    func workOnNextItem(at now: UnixTime) async throws -> Bool {
         guard let (attempt, slot) = try await claim(at: now) else { return false }
         await attend(to: attempt)
         withExtendedLifetime(slot) {}
