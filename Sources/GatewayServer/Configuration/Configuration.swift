@@ -35,6 +35,8 @@ package struct Configuration: Sendable {
     package var reserveBytes: Int64
     /// The public address of the store; `nil` = its listener's address.
     package var publicEndpoint: StoreEndpoint?
+    /// The addresses of other listeners for clients.
+    package var publicAddresses: PublicAddresses
     /// Whether the gRPC listeners offer reflection; `nil` = those on loopback do.
     package var reflection: Bool?
     /// The settings of capabilities and of apps, by their types.
@@ -54,6 +56,7 @@ package struct Configuration: Sendable {
         web = HTTPServerConfiguration.web(settings, proxies: trustedProxies.ranges)
         ops = web.ops
         publicEndpoint = Self.publicEndpoint(settings)
+        publicAddresses = PublicAddresses(settings)
         reserveBytes = settings.section("database").integer(
             "reserve_bytes", default: 32 << 20, in: 0...(1 << 40), unit: "bytes")
         log = LogConfiguration(settings)

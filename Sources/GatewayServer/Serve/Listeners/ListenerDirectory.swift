@@ -16,12 +16,13 @@ struct ListenerDirectory {
     init(
         _ configuration: Configuration, _ addresses: [ListenerName: PeerAddress], certificates: GatewayCertificates
     ) {
-        let clients: [ListenerName] = [.auth, .gateway, .admin, .deviceInit]
         listeners = .object(
-            clients.compactMap { name in
-                addresses[name].map { address in
-                    JSONValue.Member(
-                        name: name.rawValue, value: Self.listener(address, isSecure: configuration.isSecure(name)))
+            PublicAddresses.listeners.compactMap { name in
+                addresses[name].map { own in
+                    let address = configuration.publicAddresses.address(
+                        of: name, own: own, isSecure: configuration.isSecure(name))
+                    return JSONValue.Member(
+                        name: name.rawValue, value: Self.listener(address.peer, isSecure: address.isSecure))
                 }
             })
         self.certificates = certificates

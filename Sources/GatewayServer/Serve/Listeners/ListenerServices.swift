@@ -138,9 +138,10 @@ extension Endpoints {
     /// The endpoints of the listeners for devices.
     fileprivate init(_ configuration: Configuration, _ addresses: [ListenerName: PeerAddress]) {
         func endpoint(_ name: ListenerName) -> Endpoint {
-            let address = addresses[name] ?? configuration.address(name)
+            let address = configuration.publicAddresses.address(
+                of: name, own: addresses[name] ?? configuration.address(name), isSecure: configuration.isSecure(name))
             return Endpoint(
-                scheme: configuration.isSecure(name) ? .https : .http, host: address.host, port: address.port)
+                scheme: address.isSecure ? .https : .http, host: address.peer.host, port: address.peer.port)
         }
         self.init()
         auth = endpoint(.auth)
