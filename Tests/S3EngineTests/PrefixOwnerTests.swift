@@ -21,11 +21,14 @@ import Testing
         private let object: OwnerObject
 
         init(
-            _ host: String, _ store: FakeS3, honorsConditions: Bool = true, place: String = "", directory: String = ""
+            _ host: String, _ store: FakeS3, honorsConditions: Bool = true, place: String = "", directory: String = "",
+            group: (id: String, former: String) = ("", "")
         ) throws {
-            holder = PrefixHolder(
+            var holder = PrefixHolder(
                 host: host, process: 7, startedAt: UnixTime(seconds: 1_767_225_600), id: "id of \(host)",
                 place: place, directory: directory)
+            (holder.group, holder.formerGroup) = group
+            self.holder = holder
             object = OwnerObject(try store.configuration(), try store.client(), honorsConditions: honorsConditions)
         }
 
@@ -86,6 +89,35 @@ import Testing
         #expect(second.ownership == .held)
         #expect(await !first.confirm())
         #expect(first.ownership == .lost(to: second.holder))
+    }
+
+    @Test(arguments: [true, false])
+    func gatewaysOfAGroupHaveThePrefixTogether(honorsConditions: Bool) async throws {
+        let store = try FakeS3()
+        let first = try await Gateway("a", store, honorsConditions: honorsConditions, group: ("g", "")).take()
+        let second = try await Gateway("b", store, honorsConditions: honorsConditions, group: ("g", "")).take()
+        for owner in [first, second, first, first, second] {
+            #expect(await owner.confirm())
+            #expect(owner.ownership == .held)
+        }
+        await #expect(throws: PrefixConflict.self) { try await Gateway("c", store, group: ("h", "")).take() }
+        await #expect(throws: PrefixConflict.self) { try await Gateway("d", store).take() }
+        // One of them that ends does not take the right from the others.
+        #expect(await !second.release())
+        #expect(await first.confirm())
+    }
+
+    @Test func nextGroupOfADatabaseWaitsForTheEndOfTheFormerOne() async throws {
+        let store = try FakeS3()
+        let former = try await Gateway("a", store, group: ("g", "")).take()
+        let next = try Gateway("b", store, group: ("h", "g"))
+        store.clock.advance(seconds: 59)
+        await #expect(throws: PrefixConflict.self) { try await next.take() }
+        store.clock.advance(seconds: 1)
+        #expect(try await next.take().ownership == .held)
+        #expect(await !former.confirm())
+        guard case .lost(let holder) = former.ownership else { return #expect(Bool(false)) }
+        #expect(holder?.id == next.holder.id)
     }
 
     /// After a restart of the machine, a copy of it may still run: it is recognized by its renewals.

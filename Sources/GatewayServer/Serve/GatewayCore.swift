@@ -36,37 +36,27 @@ struct GatewayCore: Sendable {
     var database: Database { environment.database }
     var log: Logger { environment.log }
 
-    /// Opens the database and the store, and listens for the store's clients.
+    /// Opens the store, and listens for its clients.
     ///
     /// - Parameter opened: receives everything that was opened, even if this throws.
     init(
-        _ configuration: Configuration, _ engine: StoreEngine, directory: DataDirectory, process: ProcessState,
+        _ configuration: Configuration, _ data: GatewayDatabase, _ engine: StoreEngine, process: ProcessLog,
         certificates: GatewayCertificates, opened: Closings
     ) throws {
-        let log = Logger(process.log)
+        let directory = data.directory
+        let log = Logger(process)
         let uploads = configuration[UploadsConfiguration.self]
-        let database: Database
-        let keyring: Keyring
-        if let server = configuration.database.server {
-            let own = try Self.open(server, configuration, directory, process, opened)
-            (database, keyring) = (own.database, try directory.openKeyring(for: own.database, at: server.place))
-            serverDatabase = own
-        } else {
-            try directory.requireFile()
-            keyring = try directory.openKeyring()
-            database = try GatewayModules.openDatabase(directory.database, configuration, process.serving, log)
-            opened.add { database.close() }
-            serverDatabase = nil
-        }
-        try directory.require(keyring, of: database)
-        try directory.markServed()
+        let (database, keyring) = (data.database, data.keyring)
+        serverDatabase = data.server
         let systemClock = SystemClock()
         clock = try ClockKeeper(
             database: database, clock: systemClock, confirmation: configuration[ClockConfiguration.self].confirmation,
-            log: log)
-        environment = ModuleEnvironment(
+            log: log, isInTime: { data.server?.permitsDeletions ?? true })
+        var environment = ModuleEnvironment(
             database: database, keyring: keyring, clock: systemClock, clockGuard: clock.clockGuard,
             identifiers: Identifiers(clock: systemClock), log: log)
+        environment.hasReplicas = configuration.hasReplicas
+        self.environment = environment
         accounts = try Accounts(
             environment, keysDirectory: directory.keys,
             access: GatewayModules.access.adding(configuration.apps.access),
@@ -85,25 +75,9 @@ struct GatewayCore: Sendable {
         }
         try Self.reportUnknownOrganizations(of: uploads.staticKeys, database, log)
         self.store = StoreCapability(objects, engine, environment, uploads)
-        storeServer = try self.store.serve(configuration, certificates: certificates[.objectStore], process.log)
+        storeServer = try self.store.serve(configuration, certificates: certificates[.objectStore], process)
         opened.add { [storeServer] in storeServer.stop(drainingFor: .zero) }
         endpoint = try configuration.endpoint(boundTo: storeServer.address)
-    }
-
-    /// Opens the database on a server.
-    private static func open(
-        _ server: PostgresServer, _ configuration: Configuration, _ directory: DataDirectory, _ process: ProcessState,
-        _ opened: Closings
-    ) throws -> ServerDatabase {
-        try directory.requireServer()
-        var server = server
-        server.holder = .current(dataDirectory: directory.path)
-        let loss = Signal()
-        let database = try GatewayModules.openDatabase(
-            on: server, configuration, process.serving, Logger(process.log)
-        ) { loss.notify() }
-        opened.add { database.close() }
-        return ServerDatabase(database: database, server: server, loss: loss)
     }
 
     /// Creates the first administrator if there are no organizations. The password comes from the environment, or is a random one in

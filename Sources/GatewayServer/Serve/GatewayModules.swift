@@ -37,11 +37,11 @@ package struct GatewayModules: Sendable {
     ) async throws -> GatewayModules {
         let opened = Closings()
         do {
+            let data = try GatewayDatabase(configuration, directory: directory, process: process, opened: opened)
             let engine = try await StoreEngine.open(
-                configuration[StoreConfiguration.self], directory, Logger(process.log), opened: opened)
+                configuration[StoreConfiguration.self], directory, data.database, Logger(process.log), opened: opened)
             let core = try GatewayCore(
-                configuration, engine, directory: directory, process: process, certificates: certificates,
-                opened: opened)
+                configuration, data, engine, process: process.log, certificates: certificates, opened: opened)
             try await core.createFirstAdmin(directory)
             // After the first administrator, who is made in a database without organizations.
             var appEnvironment = AppEnvironment(
@@ -59,7 +59,8 @@ package struct GatewayModules: Sendable {
                 configuration: configuration[BackupsConfiguration.self])
             await backups.recordOutcome()
             let system = SystemService(
-                store: core.store.objects, engines: core.store.pairedEngines, settings: configuration.settings,
+                database: core.database, store: core.store.objects, engines: core.store.pairedEngines,
+                settings: configuration.settings,
                 startedAt: core.environment.clock.now(), certificates: certificates, backups: backups.counts,
                 bucket: engine.bucketMetrics)
             return try GatewayModules(core, configuration, backups, others: [system] + apps, opened: opened)

@@ -54,7 +54,7 @@ struct GatewayServices: Sendable {
         let listeners = ListenerServices(
             configuration: configuration, certificates: certificates, loops: loops, modules: modules, servers: servers,
             log: log)
-        let readiness = Readiness(process.serving)
+        let readiness = Readiness(process.serving, modules)
         (self.directory, self.loops, self.modules) = (directory, loops, modules)
         let grpcListeners = listeners.grpc()
         self.grpcListeners = grpcListeners

@@ -11,10 +11,33 @@ struct ServerDatabase: Capability {
         let description = "another gateway has taken the database over"
     }
 
+    /// The largest difference between the server's clock and that of a gateway which shares the database: the times of one gateway are
+    /// compared with those of another.
+    static let largestClockDifference = Duration.seconds(2)
+
     let database: Database
     let server: PostgresServer
     /// Notified when the right is lost.
     let loss: Signal
+
+    /// The reason why the gateway is not ready; `nil` = it is.
+    var problem: String? {
+        guard let contact = database.contact else { return nil }
+        guard contact.isAnswering else { return "the database's server does not answer" }
+        guard let difference = clockDifference else { return nil }
+        return
+            "the clock of this machine is \(difference.wholeSeconds) seconds off that of the database's server"
+    }
+
+    /// The difference between the server's clock and this machine's, if it is too large for a gateway that shares the database.
+    private var clockDifference: Duration? {
+        guard server.holder?.isReplica == true, let contact = database.contact else { return nil }
+        let difference = max(contact.clockDifference, .zero - contact.clockDifference)
+        return difference > Self.largestClockDifference ? difference : nil
+    }
+
+    /// Whether the clock may decide what is deleted by age.
+    var permitsDeletions: Bool { clockDifference == nil }
 
     var background: [BackgroundWork] {
         [
@@ -31,10 +54,14 @@ struct ServerDatabase: Capability {
 extension LeaseHolder {
     /// Makes the holder of this process.
     ///
-    /// - Parameter dataDirectory: locked by this process.
-    static func current(dataDirectory: String) -> LeaseHolder {
+    /// - Parameters:
+    ///   - dataDirectory: locked by this process.
+    ///   - isReplica: whether it shares the database with other gateways.
+    static func current(dataDirectory: String, isReplica: Bool = false) -> LeaseHolder {
         let holder = PrefixHolder.current(dataDirectory: dataDirectory, clock: SystemClock())
-        return LeaseHolder(id: holder.id, directory: holder.directory, description: "\(holder)")
+        return LeaseHolder(
+            id: holder.id, directory: holder.directory, description: "\(holder)", version: ProgramVersion.current,
+            isReplica: isReplica)
     }
 }
 

@@ -2,7 +2,7 @@ package import Backup
 package import Basics
 import Capability
 package import Configuration
-import Database
+package import Database
 import DirectoryEngine
 import EngineCopy
 import FoundationEssentials
@@ -60,15 +60,19 @@ struct StoreEngine: Sendable {
     var paired: PairedEngines? { engine as? PairedEngines }
 
     /// Examines a bucket and takes its prefix, or opens the directory, or does both.
+    ///
+    /// - Parameter database: this process has the right to it.
     static func open(
-        _ configuration: StoreConfiguration, _ directory: DataDirectory, _ log: Logger, opened: Closings
+        _ configuration: StoreConfiguration, _ directory: DataDirectory, _ database: Database, _ log: Logger,
+        opened: Closings
     ) async throws -> StoreEngine {
         let kind = configuration.engine.kind
         guard let settings = configuration.engine.s3 else {
             let engine = try DirectoryEngine(path: directory.store, configuration: configuration.files)
             return StoreEngine(engine: engine, kind: kind, bucket: nil, bucketMetrics: nil, log: log)
         }
-        let access = try await BucketAccess.open(settings, directory, takesOver: configuration.takesOver, log)
+        let access = try await BucketAccess.open(
+            settings, .current(directory, of: database), takesOver: configuration.takesOver, log)
         let owner = access.owner
         opened.add { _ = try? BlockingCall.run { await owner.release() } }
         let bucket = S3Engine(
@@ -168,6 +172,19 @@ extension UploadRegister {
     }
 }
 
+extension PrefixHolder {
+    /// Makes the holder of this process.
+    ///
+    /// - Parameters:
+    ///   - directory: the data directory, locked.
+    ///   - database: the right to it, shared or not, is that to the prefix.
+    fileprivate static func current(_ directory: DataDirectory, of database: Database?) throws -> PrefixHolder {
+        var holder = current(dataDirectory: directory.path, clock: SystemClock())
+        if let group = try database?.leaseGroup() { (holder.group, holder.formerGroup) = (group.id, group.former) }
+        return holder
+    }
+}
+
 /// The access of one process to a bucket.
 private struct BucketAccess {
     let report: BucketReport
@@ -178,7 +195,7 @@ private struct BucketAccess {
 
     /// Examines a bucket, and takes its prefix.
     static func open(
-        _ settings: S3EngineConfiguration, _ directory: DataDirectory, takesOver: Bool, _ log: Logger
+        _ settings: S3EngineConfiguration, _ holder: PrefixHolder, takesOver: Bool, _ log: Logger
     ) async throws -> BucketAccess {
         let clock = SystemClock()
         let credentials = try settings.credentialSource(clock: clock) { ProcessInfo.processInfo.environment[$0] }
@@ -191,7 +208,7 @@ private struct BucketAccess {
             OwnerObject(
                 settings, control, honorsConditions: report.honorsConditions,
                 comparesBareTags: report.comparesBareTags),
-            as: .current(dataDirectory: directory.path, clock: clock), takeOver: takesOver, clock: clock
+            as: holder, takeOver: takesOver, clock: clock
         ) { ownership in
             log.write("the right to the prefix of the bucket changed", ["state": "\(ownership)"], level: .warning)
         }
@@ -206,17 +223,20 @@ package struct StoppedBucket: Sendable {
 
     /// Opens the bucket of a configuration.
     ///
-    /// - Parameter directory: the data directory of the gateway, locked.
+    /// - Parameters:
+    ///   - directory: the data directory of the gateway, locked.
+    ///   - server: its database on a server, to which this process has the right; `nil` = it is a file.
     /// - Throws: also if the configuration has another engine.
     package static func open(
-        _ configuration: Configuration, _ directory: DataDirectory, _ log: Logger
+        _ configuration: Configuration, _ directory: DataDirectory, server: Database?, _ log: Logger
     ) async throws -> StoppedBucket {
         let store = configuration[StoreConfiguration.self]
         guard let settings = store.engine.s3 else {
             throw DataDirectory.Problem(
                 description: "the configuration has no bucket: name that of the gateway with --config")
         }
-        let access = try await BucketAccess.open(settings, directory, takesOver: store.takesOver, log)
+        let holder = try PrefixHolder.current(directory, of: server)
+        let access = try await BucketAccess.open(settings, holder, takesOver: store.takesOver, log)
         let objects = OfflineBucket(
             settings, access.report, credentials: access.credentials, owner: access.owner, register: .ofDatabase,
             clock: SystemClock())

@@ -41,6 +41,8 @@ package final class Database: Sendable {
         package var isShared = false
         /// Whether the state of a server is looked at every 15 seconds, see ``Database/serverSample``.
         package var samplesServer = false
+        /// The clock that is compared with a server's.
+        package var clock: any WallClock = SystemClock()
         /// Called once, on a thread of its own, when another program has taken the right to a database on a server.
         package var onLeaseLoss: @Sendable () -> Void = {}
         /// Called before each read, and before each write that blocks its caller, on the caller's thread; tests stop callers there.
@@ -84,7 +86,7 @@ package final class Database: Sendable {
     /// Whether the database is a SQLite file.
     package var isFile: Bool { file != nil }
     /// Whether only this process uses the database, so that what an earlier process had begun is begun by nobody now.
-    package var isExclusive: Bool { isFile ? !isShared : lease != nil }
+    package var isExclusive: Bool { isFile ? !isShared : server?.holder?.isReplica == false }
     /// The counts of the connections to a server; `nil` with a file.
     package var serverCounts: ServerCounts? {
         guard var counts = activity?.snapshot else { return nil }
@@ -145,7 +147,8 @@ package final class Database: Sendable {
         session.requiresLease = server.holder != nil
         timelineWatch = try TimelineWatch(server)
         lease = server.holder.map {
-            LeaseRenewal($0, of: server, every: server.leaseInterval, onLoss: options.onLeaseLoss)
+            LeaseRenewal(
+                $0, of: server, every: server.leaseInterval, clock: options.clock, onLoss: options.onLeaseLoss)
         }
         trips = server.roundTrips
         activity = server.activity
@@ -353,6 +356,25 @@ package final class Database: Sendable {
 
     /// Sets the reserve aside if it is released and there is space; called every few minutes.
     package func restoreReserve() { file?.reserve.restore() }
+
+    /// The result of the latest renewal of the right to a schema on a server; `nil` for a file, and for a program without a right of its
+    /// own.
+    package var contact: ServerContact? { lease?.contact }
+
+    /// The programs that use the database on a server, this one among them; none for a file.
+    package func users() async throws -> [LeaseUser] {
+        guard server != nil else { return [] }
+        return try await read { try LeaseRecords.users(in: $0) }
+    }
+
+    /// The id of this program among ``users()``; `nil` for a file.
+    package var userID: String? { server?.holder?.id }
+
+    /// The group of programs on a server that this one belongs to; `nil` for a file, and for a program without a right of its own.
+    package func leaseGroup() throws -> LeaseGroup? {
+        guard let holder = server?.holder else { return nil }
+        return try readBlocking { try LeaseRecords.group(of: holder, in: $0) }
+    }
 
     /// Whether writes are accepted: `false` after ``close()``, and after a commit failed with an I/O error.
     package var isWritable: Bool {

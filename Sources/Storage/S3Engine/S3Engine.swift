@@ -192,7 +192,8 @@ package final class S3Engine: ObjectEngine {
 
     package func start(_ start: EngineStart) throws -> any EngineUpkeep {
         let context = UpkeepContext(
-            bucket: bucket, database: start.database, owner: owner, register: register.withLock { $0 }, clock: clock
+            bucket: bucket, database: start.database, owner: owner, hasReplicas: start.hasReplicas,
+            register: register.withLock { $0 }, clock: clock
         ) { [weak self] in
             self?.pendingSegments ?? []
         }

@@ -86,6 +86,26 @@ import Testing
         #expect(try scratch.server.migrate([.notes, added, removed]) == ["notes-2", "notes-3"])
     }
 
+    @Test func contractionWaitsForReplicasThatLackTheExpansion() throws {
+        func replica(_ name: String, _ migrations: [Migration]) throws -> Database {
+            var server = scratch.server
+            server.holder = LeaseHolder(id: name, directory: "", description: "process \(name)", isReplica: true)
+            return try database(migrations, on: server)
+        }
+        let old = try replica("old", [.notes])
+        let current = try replica("current", [.notes, added])
+        defer { current.close() }
+        #expect(
+            throws: DatabaseError.unsuitable(
+                "a gateway uses the database (process old), and the migration notes-3 is not for its version: stop it first"
+            )
+        ) { try replica("new", [.notes, added, removed]) }
+        try add("old", to: old)
+        old.close()
+        try replica("new", [.notes, added, removed]).close()
+        try add("current", to: current)
+    }
+
     @Test func eachMigrationIsPermittedInItsTransaction() throws {
         try database([.notes]).close()
         var requested: [[String]] = []

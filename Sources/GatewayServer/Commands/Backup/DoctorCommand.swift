@@ -72,7 +72,7 @@ struct DoctorCommand: Command {
             let configuration = try configuration(environment, Logger(log))
             let gateway = try StoppedGateway(directory, configuration?.database)
             defer { gateway.close() }
-            let bucket = try await openBucket(configuration, gateway.directory, Logger(log))
+            let bucket = try await openBucket(configuration, gateway, Logger(log))
             let result = Result { () throws -> Reply in
                 let doctor = gateway.doctor(bucket: bucket?.objects)
                 let treatment = try treat(doctor, at: environment.clock.now())
@@ -96,10 +96,10 @@ struct DoctorCommand: Command {
 
     /// Opens the bucket, if it is to be examined.
     private func openBucket(
-        _ configuration: Configuration?, _ directory: DataDirectory, _ log: Logger
+        _ configuration: Configuration?, _ gateway: StoppedGateway, _ log: Logger
     ) async throws -> StoppedBucket? {
         guard examinesBucket, let configuration else { return nil }
-        return try await StoppedBucket.open(configuration, directory, log)
+        return try await StoppedBucket.open(configuration, gateway.directory, server: gateway.server, log)
     }
 
     private func treat(_ doctor: Doctor, at now: UnixTime) throws -> DoctorReply.Treatment {

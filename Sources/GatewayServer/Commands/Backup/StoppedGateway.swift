@@ -24,12 +24,17 @@ struct StoppedGateway {
             }
     }
 
+    /// The database on a server; `nil` = the data directory has it.
+    var server: Database? {
+        if case .server(let database, _) = database { database } else { nil }
+    }
+
     /// - Parameter bucket: the store, if it is in a bucket.
     func doctor(bucket: (any OfflineObjects)? = nil) -> Doctor {
         Doctor(directory, database, migrations: Program.migrations, bucket: bucket)
     }
 
     func close() {
-        if case .server(let database, _) = database { database.close() }
+        server?.close()
     }
 }

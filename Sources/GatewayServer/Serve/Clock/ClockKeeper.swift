@@ -10,13 +10,21 @@ final class ClockKeeper: Sendable {
 
     let clockGuard: ClockGuard
     private let database: Database
+    /// Whether the clock is close enough to that of the database's server.
+    private let isInTime: @Sendable () -> Bool
     private let log: Logger
     /// The time of the last save; `nil` if something has changed since.
     private let savedAt = Lock<ContinuousClock.Instant?>(nil)
 
-    /// - Parameter confirmation: see ``ClockGuard``.
-    init(database: Database, clock: any MachineClock, confirmation: Duration, log: Logger) throws {
+    /// - Parameters:
+    ///   - confirmation: see ``ClockGuard``.
+    ///   - isInTime: whether the clock may decide what is deleted by age.
+    init(
+        database: Database, clock: any MachineClock, confirmation: Duration, log: Logger,
+        isInTime: @escaping @Sendable () -> Bool = { true }
+    ) throws {
         self.database = database
+        self.isInTime = isInTime
         self.log = log
         let (record, lastSeen) = try database.readBlocking { connection in
             (try ClockRecords(connection).history(), try Audit.newestTime(in: connection))
@@ -48,6 +56,7 @@ final class ClockKeeper: Sendable {
     ///
     /// - Returns: `nil` while nothing may be deleted by age.
     func permit() async -> DeletionPermit? {
+        guard isInTime() else { return nil }
         let permit = clockGuard.permit()
         let saved = savedAt.withLock { $0 }
         if let saved, ContinuousClock.now - saved < Self.interval { return permit }

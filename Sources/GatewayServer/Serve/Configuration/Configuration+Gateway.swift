@@ -5,6 +5,7 @@ import Catalog
 package import Configuration
 import Console
 import Identity
+import ObjectStore
 import RPC
 package import Settings
 import Uploads
@@ -33,6 +34,8 @@ extension Configuration {
         self.init(settings, GatewayModules.settings, eventTypes: types.map(\.rawValue))
         self.apps = AppsConfiguration(settings, known: apps, self)
         self[DatabaseConfiguration.self] = DatabaseConfiguration(settings)
+        self[ReplicasConfiguration.self] = ReplicasConfiguration(settings)
+        ReplicasConfiguration.check(self, settings)
         finish(settings)
         connect()
     }
@@ -44,12 +47,16 @@ extension Configuration {
 
     package var database: DatabaseConfiguration { self[DatabaseConfiguration.self] }
 
+    /// Whether other gateways use the database and the bucket, too.
+    package var hasReplicas: Bool { self[ReplicasConfiguration.self].isEnabled }
+
     /// Sets what a capability takes from the settings of another one.
     private mutating func connect() {
         let uploads = self[UploadsConfiguration.self]
         self[CatalogConfiguration.self].deletedRetention = uploads.recordRetention
         self[ConsoleConfiguration.self].publicURL = self[IdentityConfiguration.self].publicURL
         self[StoreConfiguration.self].serve(uploads)
+        self[StoreConfiguration.self].objects.hasReplicas = hasReplicas
     }
 
     /// Returns the limits of one listener. They are higher for the internal one, whose clients are trusted programs that read large

@@ -73,7 +73,8 @@ struct OpsHandler: HTTPRequestHandler {
         case "/healthz":
             return .respond(Self.text(200, "ok\n"))
         case "/readyz":
-            return .respond(readiness.isReady ? Self.text(200, "ready\n") : Self.text(503, readiness.reason))
+            let problem = readiness.problem
+            return .respond(Self.text(problem == nil ? 200 : 503, "\(problem ?? "ready")\n"))
         case "/metrics":
             let metrics = PrometheusText.render(metrics.flatMap(\.families))
             return .respond(Self.text(200, metrics, type: PrometheusText.mediaType))

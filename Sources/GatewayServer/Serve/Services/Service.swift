@@ -59,17 +59,20 @@ final class ValueService<Value: Sendable>: Service {
 final class Readiness: Service {
     let name = "readiness"
     private let state: ServingState
+    private let modules: ValueService<GatewayModules>
     private let isStarted = Lock(false)
 
-    init(_ state: ServingState) {
+    init(_ state: ServingState, _ modules: ValueService<GatewayModules>) {
         self.state = state
+        self.modules = modules
     }
 
-    /// Whether everything has started and calls are accepted.
-    var isReady: Bool { isStarted.withLock { $0 } && state.isServing }
-
-    /// A line with the reason why the gateway is not ready.
-    var reason: String { isStarted.withLock { $0 } ? "draining\n" : "starting\n" }
+    /// The reason why no calls should be sent to the gateway; `nil` = it is ready.
+    var problem: String? {
+        guard isStarted.withLock({ $0 }) else { return "starting" }
+        guard state.isServing else { return "draining" }
+        return modules.current?.core.serverDatabase?.problem
+    }
 
     func start(_ ended: @escaping @Sendable (any Error) -> Void) {
         isStarted.withLock { $0 = true }

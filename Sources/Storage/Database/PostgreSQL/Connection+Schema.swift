@@ -13,7 +13,16 @@ extension Connection {
             try session.executeScript("SET LOCAL statement_timeout = 0")
             return try create(baseline, migrations, on: server)
         }
-        if !isNew { _ = try apply(migrations) { _ in } }
+        guard !isNew else { return }
+        do {
+            _ = try apply(migrations)
+        } catch {
+            // Else others would wait for the end of a program that did not start.
+            if let holder = server.holder {
+                _ = try? writing { try execute("DELETE FROM leases WHERE \(LeaseRecords.condition(holder))") }
+            }
+            throw error
+        }
     }
 
     /// Takes the right to the schema in the open transaction, and creates the tables if it has none.
@@ -25,7 +34,7 @@ extension Connection {
             try session.executeScript("CREATE SCHEMA \(server.quotedSchema)")
         }
         // Before the tables of a running program are changed.
-        if let holder = server.holder { try LeaseRecords.take(holder, in: self) }
+        if let holder = server.holder { try LeaseRecords.take(holder, migrations, in: self) }
         let isNew = try first("SELECT to_regclass($1) AS class", "\(server.quotedSchema).migrations") { row in
             row.isNull("class")
         }
@@ -44,15 +53,17 @@ extension Connection {
 
     /// Applies the migrations that the schema does not have, each in a transaction with the writers' lock, one program after the other.
     ///
-    /// - Parameter permit: throws if they must not be applied now; called for all of them, and again in the transaction of each.
+    /// - Parameter permit: throws if they must not be applied now; called for all of them, and again in the transaction of each. By
+    ///   default they must be for all programs that use the schema.
     /// - Returns: their names.
-    func apply(_ migrations: [Migration], permit: ([Migration]) throws -> Void) throws -> [String] {
+    func apply(_ migrations: [Migration], permit: (([Migration]) throws -> Void)? = nil) throws -> [String] {
         guard let session = session as? PostgresSession, try pendingOnServer(migrations)?.isEmpty == false else {
             return []
         }
         try session.lockMigrations()
         // Another program may have applied some meanwhile.
         let pending = try pendingOnServer(migrations) ?? []
+        let permit = permit ?? requireUsers
         try permit(pending)
         for migration in pending {
             // Outside of the transaction, which then records that it is there.
@@ -68,6 +79,15 @@ extension Connection {
         }
         try session.unlockMigrations()
         return pending.map(\.name)
+    }
+
+    private func requireUsers(toAdmit migrations: [Migration]) throws {
+        for user in try LeaseRecords.users(in: self) {
+            guard let migration = migrations.first(where: { !user.admits($0) }) else { continue }
+            throw DatabaseError.unsuitable(
+                "a gateway uses the database (\(user.description)), and the migration \(migration.name) is not for its version: "
+                    + "stop it first")
+        }
     }
 
     /// Applies one migration in the open transaction.
@@ -197,13 +217,6 @@ extension PostgresServer {
         guard try connection.pendingOnServer(migrations) != nil else {
             throw DatabaseError.unsuitable("the schema \(schema) has no tables: a gateway creates them when it starts")
         }
-        return try connection.apply(migrations) { pending in
-            guard let user = try LeaseRecords.user(in: connection),
-                let last = pending.first(where: { $0.compatibility != .expanding })
-            else { return }
-            throw DatabaseError.unsuitable(
-                "a gateway uses the database (\(user)), and the migration \(last.name) is not for its version: stop it first"
-            )
-        }
+        return try connection.apply(migrations)
     }
 }

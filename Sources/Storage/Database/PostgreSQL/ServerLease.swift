@@ -12,23 +12,72 @@ package struct LeaseHolder: Sendable, Equatable {
     package let directory: String
     /// The program for people, such as `process 17 on host a`.
     package let description: String
+    /// The program's version.
+    package let version: String
+    /// Whether it shares the schema with other programs that do so.
+    package let isReplica: Bool
 
-    package init(id: String, directory: String, description: String) {
+    package init(id: String, directory: String, description: String, version: String = "", isReplica: Bool = false) {
         self.id = id
         self.directory = directory
         self.description = description
+        self.version = version
+        self.isReplica = isReplica
+    }
+
+    /// The name of its row: programs with the same name cannot use the schema at the same time.
+    fileprivate var row: String { isReplica ? LeaseRecords.alone + "/" + id : LeaseRecords.alone }
+}
+
+/// Programs that have shared a schema without a pause: a new id begins when a program comes to share it and no other one does.
+package struct LeaseGroup: Sendable, Equatable {
+    /// A random id; empty = the program does not share the schema.
+    package let id: String
+    /// The id of the group before; empty = none is known.
+    package let former: String
+}
+
+/// A program that has the right to a schema.
+package struct LeaseUser: Sendable, Equatable {
+    /// The id of ``LeaseHolder``.
+    package let id: String
+    package let description: String
+    package let version: String
+    package let isReplica: Bool
+    /// The time since its latest renewal.
+    package let age: Duration
+    /// The names of the leases that it has, in their order.
+    package let leases: [String]
+    /// The names of the migrations that it has.
+    let migrations: Set<String>
+
+    /// Whether it may use a schema that has `migration`.
+    func admits(_ migration: Migration) -> Bool {
+        switch migration.compatibility {
+        case .own: migrations.contains(migration.name)
+        case .expanding: true
+        case .contracting(let step): migrations.contains(step)
+        }
     }
 }
 
 /// The rows of leases, which name their holders and end by the server's clock unless they are renewed. The row `gateway` is the right of
-/// one program to a schema: each write looks for it in its transaction. The others are those of ``ServerLeases``.
+/// one program to a schema, and each row `gateway/ID` that of one of several programs which share it: each write looks for its program's
+/// row in its transaction. The others are those of ``ServerLeases``.
 enum LeaseRecords {
     /// The time after a renewal in which no other program gets the right. It is longer than all waits of a transaction.
     static let duration = Duration.seconds(30)
+    /// The time after which the row of a program that shares the schema is removed if it is not renewed.
+    private static let retention = Duration.seconds(30 * 86_400)
+    /// The name of the row of a program that does not share the schema, and the begin of the names of the others.
+    fileprivate static let alone = "gateway"
+
+    /// The rows of programs, as a condition.
+    private static let ofPrograms = "(name = '\(alone)' OR name LIKE '\(alone)/%')"
 
     /// The row of `holder`, as a condition.
     static func condition(_ holder: LeaseHolder) -> String {
-        "name = 'gateway' AND holder = '\(holder.id)'"
+        "name = '\(holder.row)' AND holder = '\(holder.id)'"
     }
 
     static func isHeld(by holder: LeaseHolder) -> String {
@@ -40,109 +89,206 @@ enum LeaseRecords {
 
     static let end = "\(now) + \(duration.wholeMilliseconds * 1000)"
 
-    /// Returns the program that has the right, for people; `nil` = none has it.
-    static func user(in connection: ReadConnection) throws -> String? {
-        guard try exist(in: connection) else { return nil }
-        return try connection.first(
-            "SELECT description FROM leases WHERE name = 'gateway' AND expires_at > \(now)"
-        ) { $0.text("description") }
+    /// Returns the programs that have the right, in the order of their descriptions.
+    static func users(in connection: ReadConnection) throws -> [LeaseUser] {
+        guard try exist(in: connection) else { return [] }
+        let work = try work(in: connection)
+        return try connection.query(
+            """
+            SELECT name, holder, description, version, migrations, \(now) - expires_at AS age
+            FROM leases WHERE \(ofPrograms) AND expires_at > \(now) ORDER BY description, holder
+            """
+        ) { row in
+            LeaseUser(
+                id: row.text("holder"), description: row.text("description"), version: row.text("version"),
+                isReplica: row.text("name") != alone, age: duration + .microseconds(row.int64("age")),
+                leases: work[row.text("holder")] ?? [],
+                migrations: Set(row.text("migrations").split(separator: "\n").map(String.init)))
+        }
+    }
+
+    /// Returns the names of the leases of work by the ids of their holders.
+    private static func work(in connection: ReadConnection) throws -> [String: [String]] {
+        let rows = try connection.query(
+            "SELECT name, holder FROM leases WHERE NOT \(ofPrograms) AND expires_at > \(now) ORDER BY name"
+        ) { ($0.text("holder"), $0.text("name")) }
+        return Dictionary(grouping: rows, by: \.0).mapValues { $0.map(\.1) }
+    }
+
+    private static func exist(in connection: ReadConnection) throws -> Bool {
+        try connection.hasRow("SELECT 1 FROM pg_class WHERE oid = to_regclass('leases')")
+    }
+
+    /// Takes the right in the writer's transaction.
+    ///
+    /// - Parameter migrations: those that the program has.
+    /// - Throws: ``DatabaseError/unsuitable(_:)`` if another program has it and does not share it.
+    static func take(_ holder: LeaseHolder, _ migrations: [Migration], in connection: Connection) throws {
+        try createTable(in: connection)
+        try refuse(holder, besideOthersIn: connection)
+        let group = try group(of: holder, in: connection)
+        if holder.isReplica {
+            try connection.execute(
+                """
+                DELETE FROM leases WHERE \(ofPrograms) AND (name = '\(alone)' OR (directory = $1 AND directory <> '')
+                    OR expires_at < \(now) - \(retention.wholeMilliseconds * 1000))
+                """, holder.directory)
+        } else {
+            try connection.execute("DELETE FROM leases WHERE \(ofPrograms)")
+        }
+        try connection.execute(
+            """
+            INSERT INTO leases (
+                name, holder, directory, description, version, migrations, group_id, former_group_id, expires_at
+            ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, \(end))
+            """, holder.row, holder.id, holder.directory, holder.description, holder.version,
+            migrations.map(\.name).joined(separator: "\n"), group.id, group.former)
+        // An earlier program may have ended without notice: its work need not wait.
+        try connection.execute(
+            """
+            UPDATE leases SET expires_at = 0
+            WHERE NOT \(ofPrograms) AND holder NOT IN (SELECT holder FROM leases WHERE \(ofPrograms))
+            """)
+    }
+
+    /// Returns the group that `holder` joins or begins.
+    private static func group(of holder: LeaseHolder, in connection: Connection) throws -> LeaseGroup {
+        let current = try connection.first(
+            "SELECT group_id FROM leases WHERE group_id <> '' AND expires_at > \(now) AND (directory <> $1 OR directory = '')",
+            holder.directory
+        ) { $0.text("group_id") }
+        let former = try connection.first(
+            "SELECT group_id FROM leases WHERE group_id <> '' ORDER BY expires_at DESC LIMIT 1"
+        ) { $0.text("group_id") }
+        return LeaseGroup(id: holder.isReplica ? current ?? holder.id : "", former: former ?? "")
+    }
+
+    /// Returns the group of `holder`, which has the right.
+    static func group(of holder: LeaseHolder, in connection: ReadConnection) throws -> LeaseGroup? {
+        try connection.first("SELECT group_id, former_group_id FROM leases WHERE \(condition(holder))") {
+            LeaseGroup(id: $0.text("group_id"), former: $0.text("former_group_id"))
+        }
     }
 
     /// Creates the table. `description` says for people what the holder is, or does.
     static let table = """
         CREATE TABLE IF NOT EXISTS leases (
             name TEXT COLLATE "C" PRIMARY KEY, holder TEXT COLLATE "C" NOT NULL, directory TEXT COLLATE "C" NOT NULL DEFAULT '',
-            description TEXT COLLATE "C" NOT NULL DEFAULT '', generation BIGINT NOT NULL DEFAULT 1, expires_at BIGINT NOT NULL
+            description TEXT COLLATE "C" NOT NULL DEFAULT '', generation BIGINT NOT NULL DEFAULT 1,
+            version TEXT COLLATE "C" NOT NULL DEFAULT '', migrations TEXT COLLATE "C" NOT NULL DEFAULT '',
+            group_id TEXT COLLATE "C" NOT NULL DEFAULT '', former_group_id TEXT COLLATE "C" NOT NULL DEFAULT '',
+            expires_at BIGINT NOT NULL
         )
         """
 
-    private static func exist(in connection: ReadConnection) throws -> Bool {
-        try connection.hasRow("SELECT 1 FROM pg_class WHERE oid = to_regclass('leases')")
+    private static func createTable(in connection: Connection) throws {
+        guard try exist(in: connection) else { return try connection.session.executeScript(table) }
+        let isCurrent = try connection.hasRow(
+            "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('leases') AND attname = 'group_id'")
+        guard !isCurrent else { return }
+        let texts = ["version", "migrations", "group_id", "former_group_id"].map {
+            "ADD COLUMN IF NOT EXISTS \($0) TEXT COLLATE \"C\" NOT NULL DEFAULT ''"
+        }
+        try connection.session.executeScript(
+            """
+            ALTER TABLE leases ADD COLUMN IF NOT EXISTS generation BIGINT NOT NULL DEFAULT 1, \(texts.joined(separator: ", ")),
+                ALTER COLUMN directory SET DEFAULT '', ALTER COLUMN description SET DEFAULT ''
+            """)
     }
 
-    private static func hasGenerations(in connection: ReadConnection) throws -> Bool {
-        try connection.hasRow(
-            "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('leases') AND attname = 'generation'")
+    /// - Throws: ``DatabaseError/unsuitable(_:)`` if `holder` may not use the schema beside the programs that do.
+    private static func refuse(_ holder: LeaseHolder, besideOthersIn connection: Connection) throws {
+        let others = try connection.query(
+            """
+            SELECT name, description, (expires_at - \(now)) / 1000000 + 1 AS seconds FROM leases
+            WHERE \(ofPrograms) AND expires_at > \(now) AND (directory <> $1 OR directory = '')
+                AND ($2 = 0 OR name = '\(alone)') ORDER BY description
+            """, holder.directory, holder.isReplica ? 1 : 0
+        ) { ($0.text("name"), $0.text("description"), $0.int64("seconds")) }
+        guard let (name, user, _) = others.first, let seconds = others.map(\.2).max() else { return }
+        let users = others.count == 1 ? user : "\(user), and \(others.count - 1) others"
+        let advice =
+            switch (name == alone, holder.isReplica) {
+            case (true, true): "it does not share the database (replicas.enabled): stop it"
+            case (false, _): "replicas share the database: set replicas.enabled, or stop them"
+            default: "stop that gateway"
+            }
+        throw DatabaseError.unsuitable(
+            "the database is in use by another gateway (\(users)): \(advice); if it has ended without notice, "
+                + "try again in \(seconds) seconds")
+    }
+}
+
+/// The state of the server as of the latest renewal of the right.
+package struct ServerContact: Sendable, Equatable {
+    /// Whether the server answered.
+    package var isAnswering = true
+    /// By how much the server's clock is ahead of this machine's, at least; zero if the answer does not show a difference.
+    package var clockDifference = Duration.zero
+
+    /// - Parameters:
+    ///   - time: of the server, read between `begin` and `end` of this machine's clock.
+    fileprivate init(_ time: UnixTime, between begin: UnixTime, and end: UnixTime) {
+        if time < begin {
+            clockDifference = time.duration(since: begin)
+        } else if time > end {
+            clockDifference = time.duration(since: end)
+        }
     }
 
-    /// Takes the right in the writer's transaction.
-    ///
-    /// - Throws: ``DatabaseError/unsuitable(_:)`` if another program has it.
-    static func take(_ holder: LeaseHolder, in connection: Connection) throws {
-        if try !exist(in: connection) {
-            try connection.session.executeScript(table)
-        } else if try !hasGenerations(in: connection) {
-            // An earlier version had another table for the rights to background work.
-            try connection.session.executeScript(
-                """
-                ALTER TABLE leases ADD COLUMN generation BIGINT NOT NULL DEFAULT 1,
-                    ALTER COLUMN directory SET DEFAULT '', ALTER COLUMN description SET DEFAULT ''
-                """)
-        }
-        let other = try connection.first(
-            """
-            SELECT description, (expires_at - \(now)) / 1000000 + 1 AS seconds FROM leases
-            WHERE name = 'gateway' AND expires_at > \(now) AND (directory <> $1 OR directory = '')
-            """, holder.directory
-        ) { ($0.text("description"), $0.int64("seconds")) }
-        if let (user, seconds) = other {
-            throw DatabaseError.unsuitable(
-                "the database is in use by another gateway (\(user)): stop that gateway; if it has ended without notice, "
-                    + "try again in \(seconds) seconds")
-        }
-        try connection.execute(
-            """
-            INSERT INTO leases (name, holder, directory, description, expires_at) VALUES ('gateway', $1, $2, $3, \(end))
-            ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, directory = excluded.directory,
-                description = excluded.description, expires_at = excluded.expires_at
-            """, holder.id, holder.directory, holder.description)
-        // An earlier program may have ended without notice: its work need not wait.
-        try connection.execute("UPDATE leases SET expires_at = 0 WHERE name <> 'gateway'")
-    }
+    fileprivate init(isAnswering: Bool) { self.isAnswering = isAnswering }
 }
 
 /// The renewal of the right, on a thread and a connection of its own, which does not wait for the writers' lock.
 final class LeaseRenewal: Sendable {
+    private final class Latest: Sendable {
+        let contact = Lock(ServerContact(isAnswering: true))
+    }
+
+    private let latest = Latest()
     private let closing = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
 
+    var contact: ServerContact { latest.contact.withLock { $0 } }
+
     /// - Parameter onLoss: called once if another program has taken the right.
     init(
-        _ holder: LeaseHolder, of server: PostgresServer, every interval: Duration,
+        _ holder: LeaseHolder, of server: PostgresServer, every interval: Duration, clock: any WallClock,
         onLoss: @escaping @Sendable () -> Void
     ) {
-        let (closing, ended) = (closing, ended)
+        let (closing, ended, latest) = (closing, ended, latest)
         Worker.thread("lease").post {
             var session = LeaseSession(server)
-            while closing.wait(timeout: .now() + .nanoseconds(Int(interval.nanoseconds))) == .timedOut {
-                guard Self.renew(holder, by: &session) else {
+            repeat {
+                let contact = Self.renew(holder, clock, by: &session)
+                guard let contact else {
                     onLoss()
                     break
                 }
-            }
+                latest.contact.withLock { $0 = contact }
+            } while closing.wait(timeout: .now() + .nanoseconds(Int(interval.nanoseconds))) == .timedOut
             // The next gateway need not wait.
-            _ = try? Self.change("DELETE FROM leases", holder, by: &session)
+            _ = try? session.run("DELETE FROM leases WHERE \(LeaseRecords.condition(holder))")
             ended.signal()
         }
     }
 
-    /// - Returns: `false` if another program has the right. A server that does not answer gives it to nobody.
-    private static func renew(_ holder: LeaseHolder, by session: inout LeaseSession) -> Bool {
+    /// - Returns: `nil` if another program has the right. A server that does not answer gives it to nobody.
+    private static func renew(
+        _ holder: LeaseHolder, _ clock: any WallClock, by session: inout LeaseSession
+    ) -> ServerContact? {
+        let begin = clock.now()
         do {
-            return try change("UPDATE leases SET expires_at = \(LeaseRecords.end)", holder, by: &session) > 0
+            let result = try session.run(
+                """
+                UPDATE leases SET expires_at = \(LeaseRecords.end) WHERE \(LeaseRecords.condition(holder))
+                RETURNING \(LeaseRecords.now)
+                """)
+            guard result.changedRows > 0, let time = Int64(result.text(0, 0)) else { return nil }
+            return ServerContact(UnixTime(microseconds: time), between: begin, and: clock.now())
         } catch {
-            return true
+            return ServerContact(isAnswering: false)
         }
-    }
-
-    /// Changes the row of `holder`.
-    ///
-    /// - Parameter statement: without the condition.
-    /// - Returns: the number of changed rows.
-    private static func change(
-        _ statement: String, _ holder: LeaseHolder, by session: inout LeaseSession
-    ) throws(DatabaseError) -> Int {
-        try session.run("\(statement) WHERE \(LeaseRecords.condition(holder))").changedRows
     }
 
     /// Gives the right up, without waiting for that.

@@ -132,8 +132,11 @@ extension PostgresSession {
         let state = pending.isEmpty ? "is current" : "gets \(pending.count) migrations at the next start"
         report.add(.fact, "the schema \(server.schema) \(state)")
         try begin()
-        let user = try LeaseRecords.user(in: connection)
+        let users = try LeaseRecords.users(in: connection)
         try commit()
-        if let user { report.add(.fact, "the gateway that uses the database is \(user)") }
+        for user in users {
+            report.add(
+                .fact, "a gateway that \(user.isReplica ? "shares" : "uses") the database is \(user.description)")
+        }
     }
 }

@@ -10,6 +10,8 @@ struct UpkeepContext: Sendable {
     let database: Database
     /// `nil` = nobody else uses the bucket.
     let owner: PrefixOwner?
+    /// Whether other gateways use the bucket, too.
+    let hasReplicas: Bool
     let register: UploadRegister
     let clock: any WallClock
     /// Returns the segments of this process without a row.
@@ -91,7 +93,10 @@ final class BucketUpkeep: EngineUpkeep {
         let (storeID, history) = (BucketIdentity.newID(), BucketIdentity.newID())
         let own = try database.writeBlocking(mayUseReserve: true) { connection -> StoreHistory? in
             let records = StoreRecords(connection)
-            if known == nil { try records.setIdentity(storeID, generation: 1) }
+            // Another replica may have made them meanwhile.
+            let current = try records.history()
+            if let current, current.id != known?.id { return current }
+            if current == nil { try records.setIdentity(storeID, generation: 1) }
             try records.setHistory(history)
             return try records.history()
         }
@@ -145,8 +150,8 @@ final class BucketUpkeep: EngineUpkeep {
     }
 
     func recordCleanStop() {
-        // If it fails, the next start compares.
-        try? recordPosition(isClean: true)
+        // If it fails, the next start compares. Other replicas still write.
+        try? recordPosition(isClean: !context.hasReplicas)
     }
 
     private func recordPosition(isClean: Bool) throws {

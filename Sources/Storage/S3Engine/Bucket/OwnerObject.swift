@@ -17,6 +17,11 @@ package struct PrefixHolder: Sendable, Hashable, CustomStringConvertible {
     package let place: String
     /// Names the data directory itself, which only one process uses at a time, since the machine was started; empty = unknown.
     package let directory: String
+    /// Names the gateways that use the prefix together; empty = this one uses it alone.
+    package var group = ""
+    /// The group that used the prefix before, unless it still renews it: the one whose database this gateway has the right to; empty =
+    /// none. It is not recorded.
+    package var formerGroup = ""
 
     package init(
         host: String, process: Int64, startedAt: UnixTime, id: String, place: String = "", directory: String = ""
@@ -64,6 +69,12 @@ package struct PrefixHolder: Sendable, Hashable, CustomStringConvertible {
         return text.isEmpty ? nil : text
     }
 
+    /// Whether `other` uses the prefix together with this gateway.
+    func shares(with other: PrefixHolder) -> Bool { !group.isEmpty && group == other.group }
+
+    /// Whether this is a gateway of the group before that of `other`.
+    func isOfGroup(before other: PrefixHolder) -> Bool { !group.isEmpty && group == other.formerGroup }
+
     /// Whether this is an earlier process of the same data directory: it has ended, because `other` has the directory.
     func hasEnded(before other: PrefixHolder) -> Bool { !directory.isEmpty && directory == other.directory }
 
@@ -98,9 +109,10 @@ struct OwnerDocument: Sendable, Hashable {
             let id = members["id"]?.stringValue, let renewal = members["renewal"]?.stringValue,
             host.utf8.count <= Self.longestHost, !host.hasControlCharacter()
         else { return nil }
-        let holder = PrefixHolder(
+        var holder = PrefixHolder(
             host: host, process: process, startedAt: startedAt, id: id, place: members["place"]?.stringValue ?? "",
             directory: members["directory"]?.stringValue ?? "")
+        holder.group = members["group"]?.stringValue ?? ""
         self.init(holder, renewal: renewal)
     }
 
@@ -112,6 +124,7 @@ struct OwnerDocument: Sendable, Hashable {
         writer.text("id", holder.id)
         writer.text("place", holder.place)
         writer.text("directory", holder.directory)
+        writer.text("group", holder.group)
         writer.text("renewal", renewal)
         return writer.finished
     }

@@ -23,6 +23,8 @@ package enum PrefixOwnership: Sendable, Hashable {
 /// The age of another gateway's renewal is a difference of two times of the store, so no clock of a gateway decides. Whether this
 /// process may still rely on its own last renewal is measured by the time since boot, which continues while the process or the
 /// machine is stopped: a process that was stopped finds ``PrefixOwnership/unknown`` before it does anything else.
+///
+/// Gateways of a group have the right together: each renews the object, and a renewal by another one confirms it as well.
 package final class PrefixOwner: Sendable {
     /// The time between two renewals.
     package static let interval = Duration.seconds(10)
@@ -102,8 +104,8 @@ package final class PrefixOwner: Sendable {
         _ found: OwnerObject.Found, to taker: PrefixHolder, _ takeOver: Bool, _ object: OwnerObject
     ) throws(PrefixConflict) {
         let holder = found.document?.holder
-        if let holder, holder.hasEnded(before: taker) { return }
-        let takeOver = takeOver || holder?.isAtPlace(of: taker) == true
+        if let holder, holder.hasEnded(before: taker) || holder.shares(with: taker) { return }
+        let takeOver = takeOver || holder?.isAtPlace(of: taker) == true || holder?.isOfGroup(before: taker) == true
         let user = holder.map { "is in use by \($0)" } ?? "exists and names no gateway"
         let renewal = found.age.map { ", renewed \($0.wholeSeconds) seconds ago" } ?? ""
         let problem = "\(object.description) \(user)\(renewal)"
@@ -198,10 +200,14 @@ package final class PrefixOwner: Sendable {
         return isConfirmed
     }
 
-    /// Decides after a conflict: an earlier renewal of this process may have been stored although its response was lost.
+    /// Decides after a conflict: an earlier renewal of this process may have been stored although its response was lost, or another
+    /// gateway of the group has renewed the object.
     private func resolve(_ sentAt: Int64) async throws -> Bool {
         let found = try await object.read()
         let document = found?.document
+        if let found, let holder = document?.holder, holder.shares(with: self.holder) {
+            return record(found.etag, sentAt)
+        }
         let isOwn = state.withLock { state in
             document.map { $0.holder.id == holder.id && state.renewals.contains($0.renewal) } == true
         }
@@ -231,7 +237,8 @@ package final class PrefixOwner: Sendable {
 
     // MARK: Release
 
-    /// Gives the prefix up at a clean stop: the object is removed if it is still this process's. Nothing may be written afterwards.
+    /// Gives the prefix up at a clean stop: the object is removed if it is still this process's, and not that of a group. Nothing may be
+    /// written afterwards.
     ///
     /// - Returns: whether the next gateway finds the prefix free.
     package func release() async -> Bool {
@@ -242,7 +249,7 @@ package final class PrefixOwner: Sendable {
         let mayRemove = state.withLock { state in
             guard state.loss == nil, !state.isReleased else { return false }
             state.isReleased = true
-            return true
+            return holder.group.isEmpty
         }
         guard mayRemove else { return false }
         do {
