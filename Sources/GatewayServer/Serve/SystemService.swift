@@ -14,6 +14,7 @@ import Settings
 
 /// The gRPC service SystemService: the state and the settings of the process.
 struct SystemService: SystemServiceHandler {
+    let database: Database
     let store: ObjectStore
     /// `nil` = the gateway has one engine.
     let engines: PairedEngines?
@@ -32,7 +33,12 @@ struct SystemService: SystemServiceHandler {
             storeMinimumFreeBytes: store.minimumFreeBytes, certificateEndsAt: certificates.expiry.map { Timestamp($0) },
             backupSchedules: backups.snapshot.map(BackupScheduleStatus.init),
             lastManualBackupAt: backups.lastManual.map { Timestamp($0) },
-            objectEngine: bucket.map { ObjectEngineStatus($0.health) })
+            objectEngine: bucket.map { ObjectEngineStatus($0.health) },
+            replicas: try await database.users().map { user in
+                GatewayReplica(
+                    description: user.description, version: user.version, isThis: user.id == database.userID,
+                    secondsSinceRenewal: user.age.wholeSeconds, leases: user.leases)
+            })
     }
 
     func listSettings(_ request: ListSettingsRequest, context: CallContext) async throws -> ListSettingsResponse {

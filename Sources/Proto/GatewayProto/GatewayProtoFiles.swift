@@ -143,6 +143,7 @@ public enum GatewayProtoFiles {
         FindUsersByEmailRequest.self,
         FindUsersByEmailResponse.self,
         FoundUser.self,
+        GatewayReplica.self,
         GetAccountRequest.self,
         GetAccountResponse.self,
         GetAnnouncedAddressesRequest.self,
@@ -865,6 +866,12 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.GetSystemStatusResponse.backup_schedules	The schedules of backups, in the order of the configuration.
         archebase.data_gateway.v1.GetSystemStatusResponse.last_manual_backup_at	The end of the last complete backup by BackupService; unset before the first one.
         archebase.data_gateway.v1.GetSystemStatusResponse.object_engine	The bucket with the bytes of the objects; unset = they are files in the data directory.
+        archebase.data_gateway.v1.GetSystemStatusResponse.replicas	The gateways that use the database on a server, this one among them, in the order of their descriptions; empty = the database is a file in the data directory.
+        archebase.data_gateway.v1.GatewayReplica	A gateway that uses a database on a server.
+        archebase.data_gateway.v1.GatewayReplica.description	The process, with its host and its start.
+        archebase.data_gateway.v1.GatewayReplica.is_this	Whether this response comes from it.
+        archebase.data_gateway.v1.GatewayReplica.seconds_since_renewal	The time since it last renewed its right to the database; after 30 seconds it is not listed.
+        archebase.data_gateway.v1.GatewayReplica.leases	The names of the work that only one of the gateways does at a time, and that this one does.
         archebase.data_gateway.v1.ObjectEngineStatus	The state of an engine in a bucket.
         archebase.data_gateway.v1.ObjectEngineStatus.kind	`s3`.
         archebase.data_gateway.v1.ObjectEngineStatus.prefix	The beginning of the keys; it ends with a slash unless it is empty.

@@ -406,6 +406,9 @@ public struct GetSystemStatusResponse: Message {
     public var lastManualBackupAt: Timestamp?
     /// The bucket with the bytes of the objects; unset = they are files in the data directory.
     public var objectEngine: ObjectEngineStatus?
+    /// The gateways that use the database on a server, this one among them, in the order of their descriptions; empty = the database is a
+    /// file in the data directory.
+    public var replicas: [GatewayReplica] = []
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -418,7 +421,8 @@ public struct GetSystemStatusResponse: Message {
         certificateEndsAt: Timestamp? = nil,
         backupSchedules: [BackupScheduleStatus] = [],
         lastManualBackupAt: Timestamp? = nil,
-        objectEngine: ObjectEngineStatus? = nil
+        objectEngine: ObjectEngineStatus? = nil,
+        replicas: [GatewayReplica] = []
     ) {
         self.version = version
         self.startedAt = startedAt
@@ -428,6 +432,7 @@ public struct GetSystemStatusResponse: Message {
         self.backupSchedules = backupSchedules
         self.lastManualBackupAt = lastManualBackupAt
         self.objectEngine = objectEngine
+        self.replicas = replicas
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -441,6 +446,7 @@ public struct GetSystemStatusResponse: Message {
             case 50: try ProtoMessage<BackupScheduleStatus>.append(to: &self.backupSchedules, tag: tag, from: &reader)
             case 58: try ProtoMessage<Timestamp>.merge(into: &self.lastManualBackupAt, from: &reader)
             case 66: try ProtoMessage<ObjectEngineStatus>.merge(into: &self.objectEngine, from: &reader)
+            case 74: try ProtoMessage<GatewayReplica>.append(to: &self.replicas, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -456,11 +462,13 @@ public struct GetSystemStatusResponse: Message {
         size += ProtoMessage<BackupScheduleStatus>.size(repeated: self.backupSchedules, tag: 50)
         size += ProtoMessage<Timestamp>.size(optional: self.lastManualBackupAt, tag: 58)
         size += ProtoMessage<ObjectEngineStatus>.size(optional: self.objectEngine, tag: 66)
+        size += ProtoMessage<GatewayReplica>.size(repeated: self.replicas, tag: 74)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMessage<GatewayReplica>.write(repeated: self.replicas, tag: 74, to: &writer)
         ProtoMessage<ObjectEngineStatus>.write(optional: self.objectEngine, tag: 66, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.lastManualBackupAt, tag: 58, to: &writer)
         ProtoMessage<BackupScheduleStatus>.write(repeated: self.backupSchedules, tag: 50, to: &writer)
@@ -469,6 +477,70 @@ public struct GetSystemStatusResponse: Message {
         ProtoInt64.write(self.storeFreeBytes, tag: 24, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.startedAt, tag: 18, to: &writer)
         ProtoString.write(self.version, tag: 10, to: &writer)
+    }
+}
+
+/// A gateway that uses a database on a server.
+public struct GatewayReplica: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GatewayReplica" }
+
+    /// The process, with its host and its start.
+    public var description: String = ""
+    public var version: String = ""
+    /// Whether this response comes from it.
+    public var isThis: Bool = false
+    /// The time since it last renewed its right to the database; after 30 seconds it is not listed.
+    public var secondsSinceRenewal: Int64 = 0
+    /// The names of the work that only one of the gateways does at a time, and that this one does.
+    public var leases: [String] = []
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        description: String = "",
+        version: String = "",
+        isThis: Bool = false,
+        secondsSinceRenewal: Int64 = 0,
+        leases: [String] = []
+    ) {
+        self.description = description
+        self.version = version
+        self.isThis = isThis
+        self.secondsSinceRenewal = secondsSinceRenewal
+        self.leases = leases
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.description, from: &reader)
+            case 18: try ProtoString.merge(into: &self.version, from: &reader)
+            case 24: try ProtoBool.merge(into: &self.isThis, from: &reader)
+            case 32: try ProtoInt64.merge(into: &self.secondsSinceRenewal, from: &reader)
+            case 42: try ProtoString.append(to: &self.leases, tag: tag, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.description, tag: 10)
+        size += ProtoString.size(self.version, tag: 18)
+        size += ProtoBool.size(self.isThis, tag: 24)
+        size += ProtoInt64.size(self.secondsSinceRenewal, tag: 32)
+        size += ProtoString.size(repeated: self.leases, tag: 42)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(repeated: self.leases, tag: 42, to: &writer)
+        ProtoInt64.write(self.secondsSinceRenewal, tag: 32, to: &writer)
+        ProtoBool.write(self.isThis, tag: 24, to: &writer)
+        ProtoString.write(self.version, tag: 18, to: &writer)
+        ProtoString.write(self.description, tag: 10, to: &writer)
     }
 }
 
@@ -770,39 +842,42 @@ extension FileDescriptor {
             EicKD3JlbWFpbmluZ19ieXRlcxgIIAEoA1IOcmVtYWluaW5nQnl0ZXMSKwoRcmVtYWluaW5nX3VwbG9hZHMYCSABKANSEHJlbWFp\
             bmluZ1VwbG9hZHMSSAoIZmFpbHVyZXMYCiADKAsyLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkVuZ2luZUNvcHlGYWlsdXJl\
             UghmYWlsdXJlcyJVChFFbmdpbmVDb3B5RmFpbHVyZRIWCgZidWNrZXQYASABKAlSBmJ1Y2tldBIQCgNrZXkYAiABKAlSA2tleRIW\
-            CgZyZWFzb24YAyABKAlSBnJlYXNvbiIYChZHZXRTeXN0ZW1TdGF0dXNSZXF1ZXN0IpwEChdHZXRTeXN0ZW1TdGF0dXNSZXNwb25z\
+            CgZyZWFzb24YAyABKAlSBnJlYXNvbiIYChZHZXRTeXN0ZW1TdGF0dXNSZXF1ZXN0IuMEChdHZXRTeXN0ZW1TdGF0dXNSZXNwb25z\
             ZRIYCgd2ZXJzaW9uGAEgASgJUgd2ZXJzaW9uEjkKCnN0YXJ0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1w\
             UglzdGFydGVkQXQSKAoQc3RvcmVfZnJlZV9ieXRlcxgDIAEoA1IOc3RvcmVGcmVlQnl0ZXMSNwoYc3RvcmVfbWluaW11bV9mcmVl\
             X2J5dGVzGAQgASgDUhVzdG9yZU1pbmltdW1GcmVlQnl0ZXMSSgoTY2VydGlmaWNhdGVfZW5kc19hdBgFIAEoCzIaLmdvb2dsZS5w\
             cm90b2J1Zi5UaW1lc3RhbXBSEWNlcnRpZmljYXRlRW5kc0F0EloKEGJhY2t1cF9zY2hlZHVsZXMYBiADKAsyLy5hcmNoZWJhc2Uu\
             ZGF0YV9nYXRld2F5LnYxLkJhY2t1cFNjaGVkdWxlU3RhdHVzUg9iYWNrdXBTY2hlZHVsZXMSTQoVbGFzdF9tYW51YWxfYmFja3Vw\
             X2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFISbGFzdE1hbnVhbEJhY2t1cEF0ElIKDW9iamVjdF9lbmdpbmUY\
-            CCABKAsyLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdEVuZ2luZVN0YXR1c1IMb2JqZWN0RW5naW5lIsoCChJPYmpl\
-            Y3RFbmdpbmVTdGF0dXMSEgoEa2luZBgBIAEoCVIEa2luZBIWCgZidWNrZXQYAiABKAlSBmJ1Y2tldBIWCgZwcmVmaXgYAyABKAlS\
-            BnByZWZpeBIcCglvd25lcnNoaXAYBCABKAlSCW93bmVyc2hpcBIhCgxsYXN0X2ZhaWx1cmUYBSABKAlSC2xhc3RGYWlsdXJlEkIK\
-            D2xhc3RfZmFpbHVyZV9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSDWxhc3RGYWlsdXJlQXQSHwoLc3Bvb2xf\
-            Ynl0ZXMYByABKANSCnNwb29sQnl0ZXMSKgoRc3Bvb2xfbGltaXRfYnl0ZXMYCCABKANSD3Nwb29sTGltaXRCeXRlcxIeCgpkaXZl\
-            cmdlbmNlGAkgASgJUgpkaXZlcmdlbmNlItMCChRCYWNrdXBTY2hlZHVsZVN0YXR1cxISCgRuYW1lGAEgASgJUgRuYW1lEikKEGlu\
-            dGVydmFsX3NlY29uZHMYAiABKANSD2ludGVydmFsU2Vjb25kcxJCCg9sYXN0X3N1Y2Nlc3NfYXQYAyABKAsyGi5nb29nbGUucHJv\
-            dG9idWYuVGltZXN0YW1wUg1sYXN0U3VjY2Vzc0F0EjIKFWxhc3RfZHVyYXRpb25fc2Vjb25kcxgEIAEoA1ITbGFzdER1cmF0aW9u\
-            U2Vjb25kcxImCg9sYXN0X3NpemVfYnl0ZXMYBSABKANSDWxhc3RTaXplQnl0ZXMSIQoMbG9zdF9vYmplY3RzGAYgASgDUgtsb3N0\
-            T2JqZWN0cxIaCghmYWlsdXJlcxgHIAEoA1IIZmFpbHVyZXMSHQoKaXNfcnVubmluZxgIIAEoCFIJaXNSdW5uaW5nIhUKE0xpc3RT\
-            ZXR0aW5nc1JlcXVlc3QiXAoUTGlzdFNldHRpbmdzUmVzcG9uc2USRAoIc2V0dGluZ3MYASADKAsyKC5hcmNoZWJhc2UuZGF0YV9n\
-            YXRld2F5LnYxLlN5c3RlbVNldHRpbmdSCHNldHRpbmdzIk8KDVN5c3RlbVNldHRpbmcSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFs\
-            dWUYAiABKAlSBXZhbHVlEhYKBnNvdXJjZRgDIAEoCVIGc291cmNlKvsBCg9FbmdpbmVDb3B5U3RhdGUSIQodRU5HSU5FX0NPUFlf\
-            U1RBVEVfVU5TUEVDSUZJRUQQABIaChZFTkdJTkVfQ09QWV9TVEFURV9JRExFEAESHQoZRU5HSU5FX0NPUFlfU1RBVEVfUlVOTklO\
-            RxACEikKJUVOR0lORV9DT1BZX1NUQVRFX1dBSVRJTkdfRk9SX1VQTE9BRFMQAxIhCh1FTkdJTkVfQ09QWV9TVEFURV9JTlRFUlJV\
-            UFRFRBAEEhwKGEVOR0lORV9DT1BZX1NUQVRFX0ZBSUxFRBAFEh4KGkVOR0lORV9DT1BZX1NUQVRFX0NPTVBMRVRFEAYyjQYKDVN5\
-            c3RlbVNlcnZpY2USlgEKD0dldFN5c3RlbVN0YXR1cxIxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3lzdGVtU3RhdHVz\
-            UmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3lzdGVtU3RhdHVzUmVzcG9uc2UiHJACAYLT5JMCExIRL3Yx\
-            L3N5c3RlbS9zdGF0dXMSjwEKDExpc3RTZXR0aW5ncxIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFNldHRpbmdzUmVx\
-            dWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFNldHRpbmdzUmVzcG9uc2UiHpACAYLT5JMCFRITL3YxL3N5c3Rl\
-            bS9zZXR0aW5ncxKeAQoPU3RhcnRFbmdpbmVDb3B5EjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdGFydEVuZ2luZUNvcHlS\
-            ZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5FbmdpbmVDb3B5UHJvZ3Jlc3MiKZACAoLT5JMCICIbL3YxL3N5c3Rl\
-            bS9lbmdpbmVDb3B5OnN0YXJ0OgEqEpEBCg1HZXRFbmdpbmVDb3B5Ei8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRFbmdp\
-            bmVDb3B5UmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRW5naW5lQ29weVByb2dyZXNzIiCQAgGC0+STAhcSFS92\
-            MS9zeXN0ZW0vZW5naW5lQ29weRKbAQoOU3RvcEVuZ2luZUNvcHkSMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN0b3BFbmdp\
-            bmVDb3B5UmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRW5naW5lQ29weVByb2dyZXNzIiiQAgKC0+STAh8iGi92\
-            MS9zeXN0ZW0vZW5naW5lQ29weTpzdG9wOgEqYgZwcm90bzM=
+            CCABKAsyLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdEVuZ2luZVN0YXR1c1IMb2JqZWN0RW5naW5lEkUKCHJlcGxp\
+            Y2FzGAkgAygLMikuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HYXRld2F5UmVwbGljYVIIcmVwbGljYXMisQEKDkdhdGV3YXlS\
+            ZXBsaWNhEiAKC2Rlc2NyaXB0aW9uGAEgASgJUgtkZXNjcmlwdGlvbhIYCgd2ZXJzaW9uGAIgASgJUgd2ZXJzaW9uEhcKB2lzX3Ro\
+            aXMYAyABKAhSBmlzVGhpcxIyChVzZWNvbmRzX3NpbmNlX3JlbmV3YWwYBCABKANSE3NlY29uZHNTaW5jZVJlbmV3YWwSFgoGbGVh\
+            c2VzGAUgAygJUgZsZWFzZXMiygIKEk9iamVjdEVuZ2luZVN0YXR1cxISCgRraW5kGAEgASgJUgRraW5kEhYKBmJ1Y2tldBgCIAEo\
+            CVIGYnVja2V0EhYKBnByZWZpeBgDIAEoCVIGcHJlZml4EhwKCW93bmVyc2hpcBgEIAEoCVIJb3duZXJzaGlwEiEKDGxhc3RfZmFp\
+            bHVyZRgFIAEoCVILbGFzdEZhaWx1cmUSQgoPbGFzdF9mYWlsdXJlX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFt\
+            cFINbGFzdEZhaWx1cmVBdBIfCgtzcG9vbF9ieXRlcxgHIAEoA1IKc3Bvb2xCeXRlcxIqChFzcG9vbF9saW1pdF9ieXRlcxgIIAEo\
+            A1IPc3Bvb2xMaW1pdEJ5dGVzEh4KCmRpdmVyZ2VuY2UYCSABKAlSCmRpdmVyZ2VuY2Ui0wIKFEJhY2t1cFNjaGVkdWxlU3RhdHVz\
+            EhIKBG5hbWUYASABKAlSBG5hbWUSKQoQaW50ZXJ2YWxfc2Vjb25kcxgCIAEoA1IPaW50ZXJ2YWxTZWNvbmRzEkIKD2xhc3Rfc3Vj\
+            Y2Vzc19hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSDWxhc3RTdWNjZXNzQXQSMgoVbGFzdF9kdXJhdGlvbl9z\
+            ZWNvbmRzGAQgASgDUhNsYXN0RHVyYXRpb25TZWNvbmRzEiYKD2xhc3Rfc2l6ZV9ieXRlcxgFIAEoA1INbGFzdFNpemVCeXRlcxIh\
+            Cgxsb3N0X29iamVjdHMYBiABKANSC2xvc3RPYmplY3RzEhoKCGZhaWx1cmVzGAcgASgDUghmYWlsdXJlcxIdCgppc19ydW5uaW5n\
+            GAggASgIUglpc1J1bm5pbmciFQoTTGlzdFNldHRpbmdzUmVxdWVzdCJcChRMaXN0U2V0dGluZ3NSZXNwb25zZRJECghzZXR0aW5n\
+            cxgBIAMoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3lzdGVtU2V0dGluZ1IIc2V0dGluZ3MiTwoNU3lzdGVtU2V0dGlu\
+            ZxIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWUSFgoGc291cmNlGAMgASgJUgZzb3VyY2Uq+wEKD0VuZ2lu\
+            ZUNvcHlTdGF0ZRIhCh1FTkdJTkVfQ09QWV9TVEFURV9VTlNQRUNJRklFRBAAEhoKFkVOR0lORV9DT1BZX1NUQVRFX0lETEUQARId\
+            ChlFTkdJTkVfQ09QWV9TVEFURV9SVU5OSU5HEAISKQolRU5HSU5FX0NPUFlfU1RBVEVfV0FJVElOR19GT1JfVVBMT0FEUxADEiEK\
+            HUVOR0lORV9DT1BZX1NUQVRFX0lOVEVSUlVQVEVEEAQSHAoYRU5HSU5FX0NPUFlfU1RBVEVfRkFJTEVEEAUSHgoaRU5HSU5FX0NP\
+            UFlfU1RBVEVfQ09NUExFVEUQBjKNBgoNU3lzdGVtU2VydmljZRKWAQoPR2V0U3lzdGVtU3RhdHVzEjEuYXJjaGViYXNlLmRhdGFf\
+            Z2F0ZXdheS52MS5HZXRTeXN0ZW1TdGF0dXNSZXF1ZXN0GjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRTeXN0ZW1TdGF0\
+            dXNSZXNwb25zZSIckAIBgtPkkwITEhEvdjEvc3lzdGVtL3N0YXR1cxKPAQoMTGlzdFNldHRpbmdzEi4uYXJjaGViYXNlLmRhdGFf\
+            Z2F0ZXdheS52MS5MaXN0U2V0dGluZ3NSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0U2V0dGluZ3NSZXNw\
+            b25zZSIekAIBgtPkkwIVEhMvdjEvc3lzdGVtL3NldHRpbmdzEp4BCg9TdGFydEVuZ2luZUNvcHkSMS5hcmNoZWJhc2UuZGF0YV9n\
+            YXRld2F5LnYxLlN0YXJ0RW5naW5lQ29weVJlcXVlc3QaLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkVuZ2luZUNvcHlQcm9n\
+            cmVzcyIpkAICgtPkkwIgIhsvdjEvc3lzdGVtL2VuZ2luZUNvcHk6c3RhcnQ6ASoSkQEKDUdldEVuZ2luZUNvcHkSLy5hcmNoZWJh\
+            c2UuZGF0YV9nYXRld2F5LnYxLkdldEVuZ2luZUNvcHlSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5FbmdpbmVD\
+            b3B5UHJvZ3Jlc3MiIJACAYLT5JMCFxIVL3YxL3N5c3RlbS9lbmdpbmVDb3B5EpsBCg5TdG9wRW5naW5lQ29weRIwLmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuU3RvcEVuZ2luZUNvcHlSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5FbmdpbmVD\
+            b3B5UHJvZ3Jlc3MiKJACAoLT5JMCHyIaL3YxL3N5c3RlbS9lbmdpbmVDb3B5OnN0b3A6ASpiBnByb3RvMw==
             """)
 }

@@ -100,6 +100,8 @@ private struct GatewayState: Resource {
     private var engine: EngineState?
     /// The place of a database on a server, and its state; `nil` for one in the data directory.
     private var database: [String: String]?
+    /// The gateways that use that database; `nil` = only a user of the organization system may know.
+    private var replicas: [GatewayReplica]?
     private var uploads: (count: Int64, bytes: Int64)?
     private var stored: (count: Int64, bytes: Int64)?
     /// The reasons for missing values, a sentence each.
@@ -141,6 +143,7 @@ private struct GatewayState: Resource {
         // For users of the organization system; the metrics have all but the reason of the last failure.
         if let status = try? await SystemServiceClient(gateway).getSystemStatus(GetSystemStatusRequest()) {
             engine = status.objectEngine.map(EngineState.init(status:))
+            replicas = status.replicas
         }
     }
 
@@ -153,7 +156,8 @@ private struct GatewayState: Resource {
             listeners.field,
             size("free_bytes", numbers["store_free_bytes"]),
             size("minimum_free_bytes", numbers["store_min_free_bytes"]),
-            engine.field, databaseField, .unixTime("certificate_ends_at", numbers["tls_certificate_expiry_seconds"]),
+            engine.field, databaseField, replicasField,
+            .unixTime("certificate_ends_at", numbers["tls_certificate_expiry_seconds"]),
             number("stored_objects", stored?.count), size("stored_bytes", stored?.bytes),
             number("uploads_in_progress", uploads?.count), size("uploads_stored_bytes", uploads?.bytes),
             number("corrupted_objects", numbers["bad_objects"]), number("scrub_passes", numbers["scrub_passes_total"]),
@@ -178,6 +182,29 @@ private struct GatewayState: Resource {
         }
         let line = database.map { ["\($0["place"] ?? "") (\($0["state"] ?? "")), version \($0["version"] ?? "")"] }
         return ResourceField.lines("database", line ?? []).with(json: json ?? .null)
+    }
+
+    /// The field `replicas`, which is empty for a database in the data directory.
+    private var replicasField: ResourceField {
+        let lines = (replicas ?? []).map { replica in
+            let leases = replica.leases.isEmpty ? "" : "; does \(replica.leases.joined(separator: ", "))"
+            return "\(replica.description), version \(replica.version)\(replica.isThis ? " (answered this)" : "")"
+                + ", renewed \(replica.secondsSinceRenewal) s ago\(leases)"
+        }
+        let json = replicas.map { replicas in
+            JSONValue.array(
+                replicas.map { replica in
+                    .object([
+                        JSONValue.Member(name: "description", value: .string(replica.description)),
+                        JSONValue.Member(name: "version", value: .string(replica.version)),
+                        JSONValue.Member(name: "is_this", value: .bool(replica.isThis)),
+                        JSONValue.Member(
+                            name: "seconds_since_renewal", value: .number(replica.secondsSinceRenewal)),
+                        JSONValue.Member(name: "leases", value: .array(replica.leases.map { .string($0) })),
+                    ])
+                })
+        }
+        return ResourceField.lines("replicas", lines).with(json: json ?? .null)
     }
 
     private func number(_ name: String, _ value: Int64?) -> ResourceField {
