@@ -6,7 +6,7 @@ package import RPC
 
 /// The services of sign-ins, tokens and the caller's own account. Those of an organization's accounts are ``AccountManagement``'s.
 extension Accounts: Capability {
-    package static var migrations: [Migration] { AccountRecords.migrations }
+    package static var migrations: [Migration] { AccountRecords.migrations + [KeptResponseSchema.migration] }
 
     package static var settings: (any CapabilitySettings.Type)? { AccountsConfiguration.self }
 
@@ -65,7 +65,7 @@ extension Accounts: Capability {
         return try await auditRetention.run(permit)
     }
 
-    /// Removes sessions and API tokens that have expired, and failures that are forgiven.
+    /// Removes sessions, API tokens and kept responses that have expired, and failures that are forgiven.
     ///
     /// - Returns: the number of removed ones.
     func sweepSessions(_ permit: DeletionPermit) async throws -> Int {
@@ -74,6 +74,7 @@ extension Accounts: Capability {
             try SessionRecords(connection).deleteExpired(limit: Self.sweepBatch, permit)
                 + APITokenRecords(connection).deleteExpired(for: retention, limit: Self.sweepBatch, permit)
                 + FailureRecords(connection).deleteEnded(at: now, limit: Self.sweepBatch)
+                + KeptResponseRecords(connection).deleteExpired(limit: Self.sweepBatch, permit)
         }
     }
 

@@ -32,6 +32,8 @@ package final class Accounts: Sendable {
     let own: SelfService
     let credentials: MachineCredentials
     let registries: AccountRegistries
+    /// The responses to calls that a balancer may send again.
+    package let keptResponses: KeptResponses
     let auditRetention: AuditRetention
     let environment: ModuleEnvironment
 
@@ -81,6 +83,7 @@ package final class Accounts: Sendable {
         credentials = MachineCredentials(
             environment, tokens, deferred, wrongSecretsPerMinute: configuration.wrongCredentialsOfKey)
         registries = AccountRegistries(environment, passwords: sessions.passwords)
+        keptResponses = KeptResponses(environment)
     }
 
     /// Creates the organization `system` with the user `admin` in a database without organizations.

@@ -22,9 +22,12 @@ package struct AdminAuthService: AdminAuthServiceHandler {
 
     package func createSite(_ request: CreateSiteRequest, context: CallContext) async throws -> CreateSiteResponse {
         try FieldRules.title(request.name, field: "name")
-        let site = try await accounts.registries.sites.create(
-            name: request.name, status: try FieldRules.status(request.status), by: try Caller(context))
-        return CreateSiteResponse(site: site.message)
+        return try await accounts.keptResponses.once(context) {
+            try await accounts.registries.sites.create(
+                name: request.name, status: try FieldRules.status(request.status), by: try Caller(context))
+        } respond: {
+            CreateSiteResponse(site: $0.message)
+        }
     }
 
     package func getSite(_ request: GetSiteRequest, context: CallContext) async throws -> GetSiteResponse {
@@ -70,10 +73,13 @@ extension AdminAuthService {
         _ request: CreateSiteApiKeyRequest, context: CallContext
     ) async throws -> CreateSiteApiKeyResponse {
         try FieldRules.title(request.keyName, field: "key_name")
-        let (key, credential) = try await accounts.registries.keys.createSiteKey(
-            site: request.siteID, name: request.keyName, status: try FieldRules.status(request.status),
-            expiresAt: try request.expiredAt?.expiry, by: try Caller(context))
-        return CreateSiteApiKeyResponse(apiKey: key.message, credential: credential.exposedText)
+        return try await accounts.keptResponses.once(context) {
+            try await accounts.registries.keys.createSiteKey(
+                site: request.siteID, name: request.keyName, status: try FieldRules.status(request.status),
+                expiresAt: try request.expiredAt?.expiry, by: try Caller(context))
+        } respond: {
+            CreateSiteApiKeyResponse(apiKey: $0.key.message, credential: $0.credential.exposedText)
+        }
     }
 
     package func createOrRotateDeviceApiKey(
@@ -88,12 +94,14 @@ extension AdminAuthService {
         case .rotateOnly: mode = .rotateOnly
         case .unrecognized: throw RPCError.invalidArgument("mutation_mode must be CREATE_ONLY or ROTATE_ONLY")
         }
-        let (key, credential) = try await accounts.registries.keys.createOrRotate(
-            DeviceKeyOrder(
-                deviceID: request.deviceID, name: name, status: try FieldRules.status(request.status),
-                expiresAt: try request.expiredAt?.expiry, mode: mode),
-            devices: devices, by: try Caller(context))
-        return CreateOrRotateDeviceApiKeyResponse(apiKey: key.message, credential: credential.exposedText)
+        let order = DeviceKeyOrder(
+            deviceID: request.deviceID, name: name, status: try FieldRules.status(request.status),
+            expiresAt: try request.expiredAt?.expiry, mode: mode)
+        return try await accounts.keptResponses.once(context) {
+            try await accounts.registries.keys.createOrRotate(order, devices: devices, by: try Caller(context))
+        } respond: {
+            CreateOrRotateDeviceApiKeyResponse(apiKey: $0.key.message, credential: $0.credential.exposedText)
+        }
     }
 
     package func getApiKey(_ request: GetApiKeyRequest, context: CallContext) async throws -> GetApiKeyResponse {
@@ -185,12 +193,15 @@ extension AdminAuthService {
         try FieldRules.optionalTitle(request.displayName, field: "display_name")
         try FieldRules.accountName(request.bootstrapAdminUserName, field: "bootstrap_admin_user_name")
         try FieldRules.password(request.bootstrapAdminPassword, field: "bootstrap_admin_password")
-        let (organization, admin) = try await accounts.registries.users.createOrganization(
-            name: request.organization,
-            displayName: request.displayName.isEmpty ? request.organization : request.displayName,
-            adminName: request.bootstrapAdminUserName, password: Secret(request.bootstrapAdminPassword),
-            by: try Caller(context))
-        return CreateOrganizationResponse(organization: organization.message, bootstrapAdmin: admin.message)
+        return try await accounts.keptResponses.once(context) {
+            try await accounts.registries.users.createOrganization(
+                name: request.organization,
+                displayName: request.displayName.isEmpty ? request.organization : request.displayName,
+                adminName: request.bootstrapAdminUserName, password: Secret(request.bootstrapAdminPassword),
+                by: try Caller(context))
+        } respond: {
+            CreateOrganizationResponse(organization: $0.organization.message, bootstrapAdmin: $0.admin.message)
+        }
     }
 
     package func getOrganization(

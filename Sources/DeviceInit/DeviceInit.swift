@@ -25,11 +25,13 @@ package final class DeviceInit: Sendable {
                 database: database, accounts: accounts, outbox: outbox, clock: clock, policy: configuration.reinit,
                 reinitAllow: configuration.reinitAllow,
                 callsOfDeviceFromAddress: Throttle(perMinute: configuration.callsOfDeviceFromAddress),
-                unknownIDs: UnknownIDs(perMinute: configuration.unknownIDsOfAddress)))
+                unknownIDs: UnknownIDs(perMinute: configuration.unknownIDsOfAddress)),
+            keptResponses: accounts.keptResponses)
         managementService = DeviceManagementService(
             registry: DeviceRegistry(
                 database: database, keys: accounts.deviceKeys, clock: clock, uploads: uploads,
                 reinitWindow: configuration.reinitWindow),
-            addresses: accounts.addresses, pageTokens: PageTokens(keyring: environment.keyring))
+            addresses: accounts.addresses, keptResponses: accounts.keptResponses,
+            pageTokens: PageTokens(keyring: environment.keyring))
     }
 }

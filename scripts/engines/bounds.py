@@ -26,6 +26,8 @@ CHOSEN = {
     "copy_claims.path": 1024 + 1 + 63 + 1 + 1023,  # CopyPlace.longestEndpoint, ObjectName
     "copy_jobs.idempotency_key": 128,  # FieldRules.title
     "event_deliveries.subject": 160,  # a kind of resource, and its id
+    "kept_responses.call_id": 64,  # TrustedProxies
+    "kept_responses.method": 128,  # the path of one of our methods
     "migrations.name": 64,
     "object_facets.key": 64,  # TagRules.keyLength
     "object_facets.value": 2048,  # TagRules.valueLength

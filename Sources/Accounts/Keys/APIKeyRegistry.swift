@@ -20,7 +20,7 @@ struct APIKeyRegistry: Sendable {
         try Self.checkExpiry(expiresAt, at: now)
         let token = OpaqueToken(.apiKey, id: identifiers.uuid())
         let digest = token.digest(pepper: pepper)
-        let key = try await database.write { connection in
+        return try await database.write { connection in
             _ = try SiteRecords(connection).find(id: siteID, organizationID: caller.organization.id)
                 .orNotFound("site \(siteID)")
             try APIKeyRecords(connection).insert(
@@ -29,9 +29,9 @@ struct APIKeyRegistry: Sendable {
                     holder: APIKeyHolder(organizationID: caller.organization.id, siteID: siteID, owner: .site),
                     name: name, status: status, expiresAt: expiresAt), at: now)
             try Audit.record(caller.did(to: "apiKeys/\(token.id)"), at: now, in: connection)
-            return try APIKeyRecords(connection).find(id: token.id).orNotFound("key \(token.id)")
+            let key = try APIKeyRecords(connection).find(id: token.id).orNotFound("key \(token.id)")
+            return (key, Secret(token.text))
         }
-        return (key, Secret(token.text))
     }
 
     func find(_ id: String, for caller: Caller) async throws -> APIKeyRecord {
@@ -120,7 +120,7 @@ struct APIKeyRegistry: Sendable {
         try Self.checkExpiry(order.expiresAt, at: now)
         let token = OpaqueToken(.apiKey, id: identifiers.uuid())
         let digest = token.digest(pepper: pepper)
-        let key = try await database.write { connection in
+        return try await database.write { connection in
             let device = try devices.device(deviceID, organizationID: caller.organization.id, in: connection)
                 .orNotFound("device \(deviceID)")
             guard let place = device.place else {
@@ -131,19 +131,19 @@ struct APIKeyRegistry: Sendable {
             case (.rotateOnly, nil): throw RPCError.notFound("device \(deviceID) has no key")
             default: try APIKeyRecords(connection).delete(deviceID: deviceID)
             }
-            var key = NewAPIKey(
+            var fresh = NewAPIKey(
                 id: token.id, digest: digest,
                 holder: APIKeyHolder(
                     organizationID: place.organizationID, siteID: place.siteID,
                     owner: .device(id: deviceID, suiteID: place.suiteID)),
                 name: order.name, status: order.status, expiresAt: order.expiresAt)
-            key.isHeld = device.isDisabled
-            try APIKeyRecords(connection).insert(key, at: now)
+            fresh.isHeld = device.isDisabled
+            try APIKeyRecords(connection).insert(fresh, at: now)
             try devices.noteKey(of: deviceID, at: now, in: connection)
             try Audit.record(caller.did(to: "apiKeys/\(token.id)"), at: now, in: connection)
-            return try APIKeyRecords(connection).find(id: token.id).orNotFound("key \(token.id)")
+            let key = try APIKeyRecords(connection).find(id: token.id).orNotFound("key \(token.id)")
+            return (key, Secret(token.text))
         }
-        return (key, Secret(token.text))
     }
 
     private func change(

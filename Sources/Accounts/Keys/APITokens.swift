@@ -46,7 +46,7 @@ struct APITokens: Sendable {
         }
         let text = APITokenText()
         let digest = text.digest(pepper: pepper)
-        let named = try await database.write { connection in
+        return try await database.write { connection in
             guard try APITokenRecords(connection).count(userID: caller.user.userID) < maximum else {
                 throw RPCError(
                     bare: .failedPrecondition, "you have \(maximum) tokens, the maximum: revoke one of them first")
@@ -63,9 +63,9 @@ struct APITokens: Sendable {
                 throw RPCError.alreadyExists("you already have a token named \"\(order.name)\"")
             }
             try Audit.record(caller.did(to: "apiTokens/\(text.id)"), at: now, in: connection)
-            return Named(token: token, userName: caller.user.name, organizations: organizations.map(\.name))
+            let named = Named(token: token, userName: caller.user.name, organizations: organizations.map(\.name))
+            return (named, Secret(text.text))
         }
-        return (named, Secret(text.text))
     }
 
     /// - Parameter userName: a user of the caller's organization; `nil` = the caller.

@@ -29,8 +29,11 @@ package struct ApiTokenService: ApiTokenServiceHandler {
         }
         let order = APITokens.Order(
             name: request.tokenName, role: role, organizations: request.organizations, expiresAt: expiresAt)
-        let (token, text) = try await accounts.own.apiTokens.create(order, by: try Caller(context))
-        return CreateApiTokenResponse(apiToken: token.message, token: text.exposedText)
+        return try await accounts.keptResponses.once(context) {
+            try await accounts.own.apiTokens.create(order, by: try Caller(context))
+        } respond: {
+            CreateApiTokenResponse(apiToken: $0.token.message, token: $0.text.exposedText)
+        }
     }
 
     package func listApiTokens(

@@ -57,13 +57,15 @@ package struct AuthService: AuthServiceHandler {
     ) async throws -> RefreshTokenResponse {
         try await withBareUnavailability {
             let now = accounts.clock.now()
-            let session = try await accounts.sessions.refresh(
-                request.refreshToken, peer: context.peer.host, at: now)
-            let access = accounts.accessToken(for: session, at: now)
-            return RefreshTokenResponse(
-                accessToken: access.text, accessTokenExpiresAtUnix: access.expiresAt.seconds,
-                refreshToken: session.refreshToken, refreshTokenExpiresAtUnix: session.refreshExpiresAt.seconds,
-                tokenType: "Bearer", user: session.user.message)
+            return try await accounts.keptResponses.once(context) {
+                try await accounts.sessions.refresh(request.refreshToken, peer: context.peer.host, at: now)
+            } respond: { session in
+                let access = accounts.accessToken(for: session, at: now)
+                return RefreshTokenResponse(
+                    accessToken: access.text, accessTokenExpiresAtUnix: access.expiresAt.seconds,
+                    refreshToken: session.refreshToken, refreshTokenExpiresAtUnix: session.refreshExpiresAt.seconds,
+                    tokenType: "Bearer", user: session.user.message)
+            }
         }
     }
 }

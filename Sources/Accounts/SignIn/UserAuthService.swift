@@ -16,10 +16,13 @@ package struct UserAuthService: UserAuthServiceHandler {
         try FieldRules.accountName(request.userName, field: "user_name")
         let role = try FieldRules.role(request.role)
         if role != .service { try FieldRules.password(request.password, field: "password") }
-        let user = try await accounts.registries.users.createUser(
-            name: request.userName, password: role == .service ? nil : Secret(request.password), role: role,
-            by: try Caller(context))
-        return CreateUserResponse(user: user.message)
+        return try await accounts.keptResponses.once(context) {
+            try await accounts.registries.users.createUser(
+                name: request.userName, password: role == .service ? nil : Secret(request.password), role: role,
+                by: try Caller(context))
+        } respond: {
+            CreateUserResponse(user: $0.message)
+        }
     }
 
     package func getUser(_ request: GetUserRequest, context: CallContext) async throws -> GetUserResponse {

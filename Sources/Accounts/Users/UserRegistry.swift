@@ -101,7 +101,7 @@ struct UserRegistry: Sendable {
     /// Creates an organization and its first admin.
     func createOrganization(
         name: String, displayName: String, adminName: String, password: Secret, by caller: Caller
-    ) async throws -> (OrganizationRecord, admin: UserRecord) {
+    ) async throws -> (organization: OrganizationRecord, admin: UserRecord) {
         let hash = try await passwords.hash(password, for: .organization(caller.organization.id))
         let now = clock.now()
         return try await database.write { connection in

@@ -9,6 +9,7 @@ package import RPC
 package struct DeviceManagementService: DeviceManagementServiceHandler {
     let registry: DeviceRegistry
     let addresses: AddressAnnouncements
+    let keptResponses: KeptResponses
     let pageTokens: PageTokens
 
     package func createDeviceSuite(
@@ -16,10 +17,13 @@ package struct DeviceManagementService: DeviceManagementServiceHandler {
     ) async throws -> DeviceSuite {
         try FieldRules.title(request.displayName, field: "display_name")
         try DeviceRules.description(request.description)
-        return try await registry.createSuite(
-            siteID: request.siteID, displayName: request.displayName, description: request.description,
-            by: try Caller(context)
-        ).message
+        return try await keptResponses.once(context) {
+            try await registry.createSuite(
+                siteID: request.siteID, displayName: request.displayName, description: request.description,
+                by: try Caller(context))
+        } respond: {
+            $0.message
+        }
     }
 
     package func getDeviceSuite(_ request: GetDeviceSuiteRequest, context: CallContext) async throws -> DeviceSuite {
@@ -68,10 +72,14 @@ package struct DeviceManagementService: DeviceManagementServiceHandler {
         try DeviceRules.description(request.description)
         try DeviceRules.tags(request.tags)
         let suiteID = request.suite.isEmpty ? nil : try ResourceName.suiteID(request.suite, field: "suite")
-        return try await registry.register(
-            id, DeviceLabels(displayName: request.displayName, description: request.description, tags: request.tags),
-            suiteID: suiteID, by: caller
-        ).message
+        return try await keptResponses.once(context) {
+            try await registry.register(
+                id,
+                DeviceLabels(displayName: request.displayName, description: request.description, tags: request.tags),
+                suiteID: suiteID, by: caller)
+        } respond: {
+            $0.message
+        }
     }
 
     package func getDevice(_ request: GetDeviceRequest, context: CallContext) async throws -> Device {

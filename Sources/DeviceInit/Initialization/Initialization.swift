@@ -188,18 +188,28 @@ struct UnknownIDs: Sendable {
 /// The gRPC service that gives a device its first key, and a new one if the first was lost. It needs no token.
 package struct DeviceInitService: DeviceInitServiceHandler {
     let initialization: Initialization
+    let keptResponses: KeptResponses
 
     package func initDevice(_ request: InitDeviceRequest, context: CallContext) async throws -> InitDeviceResponse {
-        let issued = try await initialization.run(
-            .initialize, deviceID: request.deviceID, sdkVersion: request.sdkVersion, platform: request.platform,
-            peer: context.peer.host, traceparent: context.trace?.traceparent)
-        return InitDeviceResponse(apiKey: issued.credential.exposedText, tags: issued.tags)
+        try await issue(
+            .initialize, to: request.deviceID, sdkVersion: request.sdkVersion, platform: request.platform, context)
     }
 
     package func reinitDevice(_ request: ReinitDeviceRequest, context: CallContext) async throws -> InitDeviceResponse {
-        let issued = try await initialization.run(
-            .reinitialize, deviceID: request.deviceID, sdkVersion: request.sdkVersion, platform: request.platform,
-            peer: context.peer.host, traceparent: context.trace?.traceparent)
-        return InitDeviceResponse(apiKey: issued.credential.exposedText, tags: issued.tags)
+        try await issue(
+            .reinitialize, to: request.deviceID, sdkVersion: request.sdkVersion, platform: request.platform, context)
+    }
+
+    private func issue(
+        _ request: InitializationRule.Request, to deviceID: String, sdkVersion: String, platform: String,
+        _ context: CallContext
+    ) async throws -> InitDeviceResponse {
+        try await keptResponses.once(context) {
+            try await initialization.run(
+                request, deviceID: deviceID, sdkVersion: sdkVersion, platform: platform, peer: context.peer.host,
+                traceparent: context.trace?.traceparent)
+        } respond: {
+            InitDeviceResponse(apiKey: $0.credential.exposedText, tags: $0.tags)
+        }
     }
 }

@@ -27,6 +27,8 @@ package struct Keyring: Sendable {
         case signingKeys = "signing-keys"
         /// The MAC key of challenges between the two steps of a sign-in.
         case signInChallenges = "sign-in-challenges"
+        /// The encryption key for responses to calls that a balancer may send again.
+        case keptResponses = "kept-responses"
         /// No key, but the value by which a database recognizes its root; see ``Keyring/checkValue``.
         case rootCheck = "root-check"
     }

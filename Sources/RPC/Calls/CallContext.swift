@@ -24,6 +24,8 @@ package final class CallContext: @unchecked Sendable {  // state belongs to the 
     package let trace: TraceContext?
     /// The id of the call in the log and for its client: the client's `x-request-id` if that is well-formed.
     package let requestID: RequestID
+    /// The name that a trusted proxy gave the call, the same for each attempt (`x-call-id`); `nil` = none.
+    package internal(set) var balancedCallID: String?
     /// Whether the response contains the request's id, in `x-request-id`.
     package var announcesRequestID = false
     /// Whether the handler may wait for later events; if not, it responds with what is available.

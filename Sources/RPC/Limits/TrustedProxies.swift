@@ -1,8 +1,9 @@
+import Basics
 import GRPCWire
 package import HTTPTypes
 
 /// Determines the origin of a call that was passed on by proxies: the last address of `x-forwarded-for` that is not a trusted
-/// proxy's. The field is ignored if the sender is not a trusted proxy.
+/// proxy's; and the name that a proxy gave the call. Both fields are ignored if the sender is not a trusted proxy.
 package struct TrustedProxies: Interceptor {
     package let ranges: [AddressRange]
 
@@ -12,6 +13,7 @@ package struct TrustedProxies: Interceptor {
 
     package func received(_ context: CallContext) {
         guard ranges.contain(context.peer.host) else { return }
+        context.balancedCallID = Self.callID(context.metadata.values("x-call-id"))
         let fields = context.metadata.values("x-forwarded-for")
         context.peer = origin(of: context.peer, forwardedFor: fields)
     }
@@ -28,6 +30,13 @@ package struct TrustedProxies: Interceptor {
             origin = PeerAddress(host: host, port: 0)
         }
         return origin
+    }
+
+    /// Returns a call's name: the last value, which is the proxy's. It has at most 64 visible characters of ASCII.
+    private static func callID(_ fields: [String]) -> String? {
+        guard let id = fields.last, (1...64).contains(id.utf8.count), id.utf8.allSatisfy(\.isASCIIVisible)
+        else { return nil }
+        return id
     }
 
     /// Returns the address of an element: alone, in brackets, or with a port.

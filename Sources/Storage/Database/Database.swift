@@ -245,12 +245,14 @@ package final class Database: Sendable {
         reply: @escaping @Sendable (Result<T, any Error>) -> Void
     ) {
         preconditionOutside()
-        let (identity, lease) = (identity, Lease.current)
+        let (identity, lease, observer) = (identity, Lease.current, WriteResult.observer)
         do {
             let marked = { @Sendable connection in
                 try ThreadMark.closure.with(identity) {
                     try lease?.require(in: connection)
-                    return try body(connection)
+                    let value = try body(connection)
+                    try observer?(value, connection)
+                    return value
                 }
             }
             try writer.queue.add(Write(mayUseReserve: mayUseReserve, marked, reply: reply), for: owner)

@@ -12,10 +12,11 @@ struct IdempotencyKey: Sendable, Hashable {
 
     let text: String
 
-    /// - Returns: `nil` if the hints contain no key.
+    /// - Parameter callID: the name that a balancer gave the call: the key if the hints contain none.
+    /// - Returns: `nil` if there is neither.
     /// - Throws: INVALID_ARGUMENT if the key is empty, longer than 128 bytes or contains control characters.
-    init?(hints: [String: String]) throws(RPCError) {
-        guard let text = hints["idempotency_key"] else { return nil }
+    init?(hints: [String: String], callID: String?) throws(RPCError) {
+        guard let text = hints["idempotency_key"] ?? callID.map({ "call \($0)" }) else { return nil }
         try FieldRules.title(text, field: Self.field)
         self.text = text
     }
