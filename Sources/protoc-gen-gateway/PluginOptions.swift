@@ -8,6 +8,8 @@
 /// | `Visibility=LEVEL` | `public`, `package` or `internal` | `public` |
 /// | `Uncommented=PACKAGE` | a package whose comments do not become doc comments | none |
 /// | `Prefix=PACKAGE:TEXT` | put before the Swift names of that package's types, against name clashes | none |
+/// | `Repeatable=FILE` | write only this file: the paths of the unary methods that a balancer may call again | no such file |
+/// | `Kept=PATH` | a method for that file whose response the gateway keeps, once for each | none |
 /// | `Index=TYPE` | write `TYPE.swift`, an enum that lists all embedded descriptors and all messages | no such file |
 struct PluginOptions {
     private(set) var imports: [String] = []
@@ -17,6 +19,8 @@ struct PluginOptions {
     private(set) var uncommented: Set<String> = []
     private(set) var prefixes: [String: String] = [:]
     private(set) var index: String?
+    private(set) var repeatable: String?
+    private(set) var kept: [String] = []
 
     init(parameter: String) throws(PluginError) {
         for option in parameter.split(separator: ",") {
@@ -37,6 +41,8 @@ struct PluginOptions {
             let parts = value.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             prefixes[parts[0]] = parts[1]
         case "Index": index = value
+        case "Repeatable": repeatable = value
+        case "Kept": kept.append(value)
         default: throw PluginError("option '\(name)=\(value)' is unknown, or has no such value")
         }
     }

@@ -9,6 +9,7 @@ struct ServicePrinter {
         let output: String
         let kind: CallKind
         let isSideEffectFree: Bool
+        let isRepeatable: Bool
         let routes: [HTTPRules.Route]
         /// The full names of the request and response messages.
         let messages: (input: String, output: String)
@@ -42,6 +43,7 @@ struct ServicePrinter {
                     input: try file.types[method.inputType ?? ""].swiftName,
                     output: try file.types[method.outputType ?? ""].swiftName, kind: kind,
                     isSideEffectFree: method.options?.idempotencyLevel == .noSideEffects,
+                    isRepeatable: [.noSideEffects, .idempotent].contains(method.options?.idempotencyLevel),
                     routes: try HTTPRules(method, service: service.name ?? "", file: file).routes(),
                     messages: (
                         String((method.inputType ?? "").drop { $0 == "." }),
@@ -49,6 +51,11 @@ struct ServicePrinter {
                     ),
                     comment: file.comment(at: path + [2, Int32(index)])))
         }
+    }
+
+    /// The paths of the unary methods, and whether they are declared free of side effects or idempotent.
+    var unaryMethods: [(path: String, isRepeatable: Bool)] {
+        methods.filter { $0.kind == .unary }.map { ("/\(fullName)/\($0.name)", $0.isRepeatable) }
     }
 
     func print(to code: inout CodeWriter) throws(PluginError) {

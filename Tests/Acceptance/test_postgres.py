@@ -4,6 +4,7 @@ import json
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from support.gateway import Gateway, eventually
 from support.monitoring import metric
 from support.parties import Fleet, unique
 from support.ports import free_port
+from support.raw import fetch_url
 from support.uploads import completed, content, download
 
 #: The role of the server with TLS, and its passwords.
@@ -348,3 +350,15 @@ def test_metrics_and_status_show_the_server(binary, gateway_with, login, place, 
     state = json.loads(user.done("status", "--ops", gateway.listeners["ops"], "--json"))["database"]
     assert (state["engine"], state["state"]) == ("postgresql", "available") and state["version"].startswith("15.")
     assert place["DATA_GATEWAY_DATABASE__SCHEMA"] in state["place"]
+
+
+def test_a_gateway_without_its_server_is_not_ready(gateway_with):
+    with Server() as server:
+        gateway = gateway_with(environment=database_engine.variables(server, "lost"))
+        ready = f"http://{gateway.listeners['ops']}/readyz"
+        assert fetch_url(ready).status == 200
+        server.process.send_signal(signal.SIGINT)
+        server.process.wait()
+        eventually(lambda: fetch_url(ready).status == 503)
+        assert fetch_url(ready).body == b"the database's server does not answer\n"
+        gateway.kill()
