@@ -62,17 +62,17 @@ actor DeliveryRecorder {
 
     private func write(_ results: [(result: DeliveryResult, lease: Lease?)]) async throws -> [Result<Void, any Error>] {
         try await database.write(for: nil) { [metrics] connection in
-            var lost: Set<ObjectIdentifier> = []
-            var seen: Set<ObjectIdentifier> = []
+            var isHeld: [ObjectIdentifier: Bool] = [:]
             var recorded: [DeliveryResult] = []
             var outcomes: [Result<Void, any Error>] = []
             for (result, lease) in results {
-                if let lease, seen.insert(ObjectIdentifier(lease)).inserted, try !lease.isHeld(in: connection) {
-                    lost.insert(ObjectIdentifier(lease))
-                }
-                if let lease, lost.contains(ObjectIdentifier(lease)) {
-                    outcomes.append(.failure(LeaseLost(name: lease.name)))
-                    continue
+                if let lease {
+                    let isOwn = try isHeld[ObjectIdentifier(lease)] ?? lease.isHeld(in: connection)
+                    isHeld[ObjectIdentifier(lease)] = isOwn
+                    guard isOwn else {
+                        outcomes.append(.failure(LeaseLost(name: lease.name)))
+                        continue
+                    }
                 }
                 try EventRecords(connection).record(result)
                 recorded.append(result)
