@@ -105,7 +105,7 @@ import Testing
         world.clock.advance(seconds: 86_400)
         try await failAtBoth()
         world.clock.step(seconds: -86_400)
-        // Whoever knows the password is not locked out for a day.
+        // The row is a day ahead, and must not lock the owner out for a day.
         let restarted = try Self.gateway(world) { $0.failedLoginsOfAccount = 4 }
         let error = await refusal { _ = try await login(at: restarted, "wrong", number: 8) }
         #expect(error?.status == .unavailable)

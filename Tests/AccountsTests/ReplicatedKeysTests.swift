@@ -131,7 +131,7 @@ import Wire
                 ) { !$0.isNull("lowest_migration") && $0.text("lowest_migration").isEmpty }
             }
         }
-        // As the migration records it in a schema with tables.
+        // The migration records this in a schema with tables.
         _ = try first.database.writeBlocking {
             try $0.execute(
                 "UPDATE migrations SET lowest_migration = '' WHERE name = $1",

@@ -33,15 +33,6 @@ import Testing
         try PrivateFile.write([UInt8](repeating: 7, count: 32), to: path + "/keys/root")
     }
 
-    private func problem(_ body: () throws -> Void) -> String {
-        do {
-            try body()
-            return ""
-        } catch {
-            return "\(error)"
-        }
-    }
-
     @Test func anotherRootKeyIsRefusedUntilItIsAccepted() throws {
         let directory = try serve()
         let right = try PrivateFile.contents(of: path + "/keys/root")

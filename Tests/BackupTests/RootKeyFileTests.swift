@@ -29,15 +29,6 @@ import Testing
         return try directory.openKeyring(for: base.database, at: "the server")
     }
 
-    private func problem(_ body: () throws -> Void) -> String {
-        do {
-            try body()
-            return ""
-        } catch {
-            return "\(error)"
-        }
-    }
-
     @Test func gatewaysWithTheFileHaveOneKey() throws {
         let keyring = try make(file)
         #expect(try make(file).fingerprint == keyring.fingerprint)

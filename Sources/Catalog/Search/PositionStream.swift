@@ -176,7 +176,7 @@ extension IndexStream {
             replace(
                 try connection.query(sql, arguments: arguments + list + [list.count]) { $0.int64("position") },
                 end: last)
-            // As much as for a jump to each.
+            // Each costs as much as a jump to it.
             for _ in candidates { budget.spend(entries: Self.batchAfterJump) }
             below = last
         }

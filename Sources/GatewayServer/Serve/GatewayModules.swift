@@ -60,9 +60,8 @@ package struct GatewayModules: Sendable {
             await backups.recordOutcome()
             let system = SystemService(
                 database: core.database, store: core.store.objects, engines: core.store.pairedEngines,
-                settings: configuration.settings,
-                startedAt: core.environment.clock.now(), certificates: certificates, backups: backups.counts,
-                bucket: engine.bucketMetrics)
+                settings: configuration.settings, startedAt: core.environment.clock.now(), certificates: certificates,
+                backups: backups.counts, bucket: engine.bucketMetrics)
             return try GatewayModules(core, configuration, backups, others: [system] + apps, opened: opened)
         } catch {
             opened.close()
