@@ -30,19 +30,18 @@ class SecureServer(Server):
 
     def __init__(self, authority: Authority):
         self._files = authority.issue("server", addresses=("127.0.0.1",))[:2]
-        self.port = free_port()
         super().__init__(
             settings={
                 "listen_addresses": "127.0.0.1",
-                "port": str(self.port),
+                "port": str(free_port()),
                 "ssl": "on",
                 "ssl_cert_file": "server.pem",
                 "ssl_key_file": "server.key",
             }
         )
 
-    def _make_data(self, command: list[str]) -> None:
-        super()._make_data(command)
+    def _make_data(self) -> None:
+        super()._make_data()
         data = self.directory / "data"
         owner = data.stat()
         for file in self._files:
@@ -50,9 +49,6 @@ class SecureServer(Server):
             os.chown(data / file.name, owner.st_uid, owner.st_gid)
             (data / file.name).chmod(0o600)
         (data / "pg_hba.conf").write_text("local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n")
-
-    def url(self, database: str) -> str:
-        return f"{super().url(database)} port={self.port}"
 
     def secure_url(self, host: str = "127.0.0.1") -> str:
         return f"postgresql://{ROLE}@{host}:{self.port}/postgres"

@@ -1,6 +1,5 @@
 """Rounds in which the primary fails under load, and its standby is promoted: nothing acknowledged is lost, and nothing old is read."""
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -36,13 +35,13 @@ def _round(command: list[str], is_killed: bool) -> list[str]:
         with subprocess.Popen(command, env=os.environ | environment, stdout=subprocess.DEVNULL) as program:
             try:
                 _wait(lambda: log.exists() and log.read_text().count(" written ") > 200)
-                signal_all(primary.process.pid, signal.SIGKILL if is_killed else signal.SIGSTOP)
+                primary.signal(signal.SIGKILL if is_killed else signal.SIGSTOP)
                 with closing(standby.connect("postgres")) as connection:
                     connection.execute("SELECT pg_promote()")
                 promoted = time.time()
                 time.sleep(1)
                 if not is_killed:
-                    signal_all(primary.process.pid, signal.SIGCONT)
+                    primary.signal(signal.SIGCONT)
                 time.sleep(2 * _SECONDS)
                 Path(folder, "stop").touch()
                 program.wait(_WAIT)
@@ -73,14 +72,6 @@ def _problems(lines: list[list[str]], stored: set[str], promoted: float) -> list
         f"the first read after {min(new, default=-1):.1f} s, the last old read after {max((a for a, t in reads if t == '1'), default=-1):.1f} s"
     )
     return found
-
-
-def signal_all(process: int, number: int) -> None:
-    """Signals a server's process and its children."""
-    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    for one in (process, *map(int, children)):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(one, number)
 
 
 def _wait(condition) -> None:

@@ -1,8 +1,10 @@
 """A PostgreSQL for the duration of a check, which nothing outlives, and the gateway's schema in it."""
 
+import contextlib
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -26,12 +28,17 @@ class Server:
     The kernel ends it with this process (PR_SET_PDEATHSIG), however that ends.
     """
 
-    def __init__(self, primary: "Server | None" = None, settings: dict[str, str] | None = None):
+    def __init__(
+        self, primary: "Server | None" = None, settings: dict[str, str] | None = None, configuration: Path | None = None
+    ):
         """
         :param primary: the server whose synchronous standby this one is.
         :param settings: of the server, in place of the usual ones.
+        :param configuration: a file with settings of an operator. The usual ones, which are for speed alone, are not set.
         """
         self._settings = settings or {}
+        self._configuration = configuration
+        self.port = int(self._settings.get("port", 5432))
         self.directory = Path(tempfile.mkdtemp(prefix="gateway-postgres-"))
         self.process: subprocess.Popen | None = None
         self._primary = primary
@@ -60,17 +67,48 @@ class Server:
         """Makes a standby, for which commits wait."""
         return Server(self)
 
+    def signal(self, number: int) -> None:
+        """Signals all processes of the server."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        for process in (self.process.pid, *map(int, children)):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, number)
+
+    def kill(self) -> None:
+        """Ends the server without warning."""
+        self.signal(signal.SIGKILL)
+        self.process.wait()
+
+    def promote(self) -> None:
+        """Makes a standby the primary."""
+        self._primary = None
+        # With a checkpoint, so that a server that follows finds the new timeline.
+        self.execute("SELECT pg_promote()")
+        self.execute("CHECKPOINT")
+
+    def follow(self, primary: "Server") -> None:
+        """Makes a primary that was killed the standby of another server, which was promoted (pg_rewind)."""
+        source = ["--source-server", primary.url("postgres"), "--write-recovery-conf", "--no-sync"]
+        self._run([_PROGRAMS / "pg_rewind", "-D", self.directory / "data", *source])
+        self._primary = primary
+        self._serve()
+
     def _start(self) -> None:
-        as_user = []
         if os.geteuid() == 0:
             user = pwd.getpwnam(_USER)
             os.chown(self.directory, user.pw_uid, user.pw_gid)
-            as_user = [f"--reuid={_USER}", f"--regid={_USER}", "--init-groups"]
-        command = ["setpriv", *as_user, "--pdeathsig=QUIT"]
-        self._make_data(command)
-        settings = {
-            "listen_addresses": "",
-            "unix_socket_directories": str(self.directory),
+        self._make_data()
+        self._serve()
+
+    @property
+    def _as_user(self) -> list[str]:
+        """Returns the words before a command of the server's user."""
+        user = [f"--reuid={_USER}", f"--regid={_USER}", "--init-groups"] if os.geteuid() == 0 else []
+        return ["setpriv", *user, "--pdeathsig=QUIT"]
+
+    def _serve(self) -> None:
+        places = {"listen_addresses": "", "unix_socket_directories": str(self.directory)}
+        fast = {
             "fsync": "off",
             # Not for a standby, which tests let others wait for.
             "synchronous_commit": "local",
@@ -81,11 +119,12 @@ class Server:
             "maintenance_work_mem": "256MB",
             "max_connections": "1500",
             "jit": "off",
-        } | self._settings
+        }
+        settings = places | ({} if self._configuration else fast) | self._settings
         arguments = [argument for name, value in settings.items() for argument in ("-c", f"{name}={value}")]
         with open(self.directory / "log", "wb") as log:
             self.process = subprocess.Popen(
-                [*command, _PROGRAMS / "postgres", "-D", self.directory / "data", *arguments],
+                [*self._as_user, _PROGRAMS / "postgres", "-D", self.directory / "data", *arguments],
                 cwd=self.directory,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -97,18 +136,26 @@ class Server:
                 connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
                 connection.execute("SELECT pg_reload_conf()")
 
-    def _make_data(self, command: list[str]) -> None:
+    def _make_data(self) -> None:
         data = self.directory / "data"
         if self._primary is None:
             options = ["--auth=trust", "--username=gateway", "--no-sync", "--encoding=UTF8", "--locale=C"]
+            options += ["--data-checksums"] if self._configuration else []
             making = [_PROGRAMS / "initdb", "-D", data, *options]
         else:
             options = ["--no-sync", "--write-recovery-conf", "--checkpoint=fast"]
             making = [_PROGRAMS / "pg_basebackup", "-D", data, "-d", self._primary.url("postgres"), *options]
-        made = subprocess.run(
-            [*command, *making], cwd=self.directory, capture_output=True, text=True, timeout=_START_SECONDS
+        self._run(making)
+        if self._configuration and self._primary is None:
+            with open(data / "postgresql.conf", "a") as file:
+                file.write(self._configuration.read_text())
+
+    def _run(self, command: list) -> None:
+        """Runs a program as the server's user."""
+        done = subprocess.run(
+            [*self._as_user, *command], cwd=self.directory, capture_output=True, text=True, timeout=_START_SECONDS
         )
-        assert made.returncode == 0, made.stderr
+        assert done.returncode == 0, done.stderr
 
     def _wait(self) -> None:
         deadline = time.monotonic() + _START_SECONDS
@@ -123,7 +170,8 @@ class Server:
 
     def url(self, database: str) -> str:
         """Returns what libpq needs to connect to a database."""
-        return f"host={self.directory} user=gateway dbname={database}"
+        port = f"port={self.port} " if "port" in self._settings else ""
+        return f"host={self.directory} {port}user=gateway dbname={database}"
 
     def connect(self, database: str) -> psycopg.Connection:
         """Opens a connection on which each statement is a transaction of its own."""

@@ -20,7 +20,8 @@ def is_used() -> bool:
 def uri(connection_string: str) -> str:
     """Returns a connection string of keywords as a URI."""
     options = dict(option.split("=", 1) for option in connection_string.split())
-    return f"postgresql://{options['user']}@/{options['dbname']}?host={options['host']}"
+    place = "&".join(f"{name}={options[name]}" for name in ("host", "port") if name in options)
+    return f"postgresql://{options['user']}@/{options['dbname']}?{place}"
 
 
 def variables(server, schema: str) -> dict[str, str]:
