@@ -6,6 +6,7 @@ import pwd
 import shutil
 import signal
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from support.monitoring import metric
 from support.parties import Fleet, unique
 from support.ports import free_port
 from support.raw import fetch_url
+from support.replicas import ROOT
 from support.uploads import completed, content, download
 
 #: The role of the server with TLS, and its passwords.
@@ -346,6 +348,19 @@ def test_metrics_and_status_show_the_server(binary, gateway_with, login, place, 
     state = json.loads(user.done("status", "--ops", gateway.listeners["ops"], "--json"))["database"]
     assert (state["engine"], state["state"]) == ("postgresql", "available") and state["version"].startswith("15.")
     assert place["DATA_GATEWAY_DATABASE__SCHEMA"] in state["place"]
+
+
+def test_the_lines_for_several_gateways_are_valid(secure):
+    file = secure.directory / "data/pg_hba.conf"
+    before = file.read_text()
+    # The server does not use them before it is asked to read the file again.
+    file.write_text((ROOT / "deploy/scale-out/pg_hba.conf").read_text())
+    try:
+        with closing(secure.connect("postgres")) as connection:
+            rules = connection.execute("SELECT type, error FROM pg_hba_file_rules").fetchall()
+    finally:
+        file.write_text(before)
+    assert rules == [(kind, None) for kind in ("local", "hostssl", "hostssl", "hostssl", "host")]
 
 
 def test_a_gateway_without_its_server_is_not_ready(gateway_with):
