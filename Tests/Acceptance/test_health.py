@@ -89,6 +89,6 @@ def test_the_object_store_refuses_a_stranger_in_its_own_words(gateway):
     assert response.headers["x-oss-request-id"] == response.text("RequestId")
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/readyz/object-store"])
 def test_ops_listener_reports_that_it_is_healthy(gateway, path):
     assert fetch(gateway.listeners["ops"], "GET", path).status == 200

@@ -274,9 +274,12 @@ import Testing
         let gateway = try Gateway("a", store)
         let owner = try await gateway.take()
         Self.failures(of: store)
-        gateway.clock.advance(seconds: 29)
+        gateway.clock.advance(seconds: 19)
         #expect(await owner.confirm() == false)
-        #expect(owner.ownership == .held)
+        #expect(owner.isConfirmedLately)
+        gateway.clock.advance(seconds: 10)
+        #expect(await owner.confirm() == false)
+        #expect(owner.ownership == .held && !owner.isConfirmedLately)
         gateway.clock.advance(seconds: 1)
         #expect(await owner.confirm() == false)
         #expect(await owner.confirm() == false)
@@ -284,7 +287,7 @@ import Testing
         #expect(gateway.reported == [.unknown])
         store.change { $0.intercept = { _ in nil } }
         #expect(await owner.confirm())
-        #expect(owner.ownership == .held)
+        #expect(owner.ownership == .held && owner.isConfirmedLately)
         #expect(gateway.reported == [.unknown, .held])
     }
 

@@ -111,6 +111,11 @@ struct StoreEngine: Sendable {
         try StoreIdentity.requireOwn(directory: directory.store, of: database)
     }
 
+    /// The reason why the engine cannot be used; `nil` = it can.
+    var problem: String? {
+        bucket?.owner.isConfirmedLately == false ? "the bucket does not respond" : nil
+    }
+
     /// Whether the bucket and the database belong together; `nil` for the directory.
     var bucketState: BucketState? { bucket?.engine.state }
 

@@ -73,14 +73,19 @@ struct OpsHandler: HTTPRequestHandler {
         case "/healthz":
             return .respond(Self.text(200, "ok\n"))
         case "/readyz":
-            let problem = readiness.problem
-            return .respond(Self.text(problem == nil ? 200 : 503, "\(problem ?? "ready")\n"))
+            return .respond(Self.report(readiness.problem))
+        case "/readyz/object-store":
+            return .respond(Self.report(readiness.objectStoreProblem))
         case "/metrics":
             let metrics = PrometheusText.render(metrics.flatMap(\.families))
             return .respond(Self.text(200, metrics, type: PrometheusText.mediaType))
         default:
-            return .respond(Self.text(404, "the path must be /healthz, /readyz or /metrics\n"))
+            return .respond(Self.text(404, "the path must be /healthz, /readyz, /readyz/object-store or /metrics\n"))
         }
+    }
+
+    private static func report(_ problem: String?) -> HTTPResponse {
+        text(problem == nil ? 200 : 503, "\(problem ?? "ready")\n")
     }
 
     private static func text(

@@ -74,6 +74,11 @@ final class Readiness: Service {
         return modules.current?.core.serverDatabase?.problem
     }
 
+    /// The reason why no requests should be sent to its object store; `nil` = it is ready.
+    var objectStoreProblem: String? {
+        problem ?? modules.current?.core.store.engine.problem
+    }
+
     func start(_ ended: @escaping @Sendable (any Error) -> Void) {
         isStarted.withLock { $0 = true }
     }

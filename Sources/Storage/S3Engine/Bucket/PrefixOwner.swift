@@ -34,6 +34,8 @@ package final class PrefixOwner: Sendable {
     package static let certainty = Duration.seconds(30)
     /// The time without renewal after which another gateway may take the prefix over.
     package static let expiry = Duration.seconds(60)
+    /// The time after a renewal in which the next one is confirmed, if the store serves this process.
+    private static let confirmationLimit = Duration.seconds(20)
     private static let maximumAttempts = 3
     /// The number of renewals that are recognized as this process's own.
     private static let keptRenewals = 16
@@ -134,6 +136,12 @@ package final class PrefixOwner: Sendable {
     package var ownership: PrefixOwnership {
         let now = clock.sinceBoot()
         return state.withLock { Self.ownership($0, now) }
+    }
+
+    /// Whether the store has confirmed a renewal lately.
+    package var isConfirmedLately: Bool {
+        let now = clock.sinceBoot()
+        return state.withLock { Duration.microseconds(now - $0.confirmedAt) < Self.confirmationLimit }
     }
 
     private static func ownership(_ state: State, _ now: Int64) -> PrefixOwnership {
