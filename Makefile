@@ -9,7 +9,7 @@ REQUIREMENTS  := Tests/Acceptance/requirements.txt
 POSTGRES_TESTS := Accounts|Backup|Catalog|Companions|Console|CopyJobs|Database|DeviceInit|Identity|LibraryArchive|Members|ObjectStore|Serve|ShareCodes|SignIn|StoreServer|Uploads|Webhooks
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test lint venv demo run generate conformance fuzz lab test-objects postgres deb deb-device package-test dist apt-repository docs clean
+.PHONY: help deps build test lint venv demo scale-out-demo run generate conformance fuzz lab test-objects postgres deb deb-device package-test dist apt-repository docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,10 @@ $(VENV)/ready: $(REQUIREMENTS) | deps
 
 demo: build venv ## Provision a device, upload, list, download and compare, and describe each step
 	@$(VENV)/bin/python scripts/demo.py --binary $(BINARY)
+
+scale-out-demo: venv ## Run three gateways with PostgreSQL, Ceph and HAProxy, and choose what to kill while clients upload
+	@scripts/deps postgresql-15 haproxy ceph-mon ceph-osd ceph-mgr radosgw ceph-common
+	@$(VENV)/bin/python deploy/scale-out/demo $(ARGUMENTS)
 
 run: build ## Serve on the default listeners, with ./data as the data directory
 	$(BINARY) serve --data-dir ./data

@@ -3,21 +3,21 @@
 import dataclasses
 import itertools
 import json
-import threading
 import time
 
 import grpc
 import pytest
 from engines.postgres import Server
+from support import database_engine
 from support.buckets import Bucket
 from support.client import SignedIn
 from support.faults import Clock
 from support.gateway import ADMIN_PASSWORD, eventually
-from support.oss import StoreError
 from support.parties import PASSWORD, Fleet, Uploader, User, call, unique
 from support.raw import fetch_url
 from support.replicas import PORTS, ROOT, Replicas
 from support.uploads import MIB, Upload, content, download, fresh_seeds
+from support.workload import Workload
 
 pytestmark = pytest.mark.sqlite
 
@@ -36,7 +36,11 @@ def bucket(gateway_with, tmp_path_factory) -> Bucket:
 @pytest.fixture(scope="module")
 def replicas(binary, postgres, bucket, tmp_path_factory) -> Replicas:
     replicas = Replicas(
-        binary, postgres, bucket, tmp_path_factory.mktemp("replicas"), "service", uploads={"part_size_bytes": MIB}
+        binary,
+        {"url": database_engine.uri(postgres.url("postgres")), "schema": "service"},
+        bucket.settings("service"),
+        tmp_path_factory.mktemp("replicas"),
+        uploads={"part_size_bytes": MIB},
     )
     try:
         yield replicas.start()
@@ -194,61 +198,14 @@ def test_a_replica_with_a_wrong_clock_is_not_ready(replicas, tmp_path):
         gateway.start()
 
 
-class Clients:
-    """Devices that upload without a pause, and people who list and download; they repeat only what the balancer may not repeat."""
-
-    def __init__(self, boss, devices: int = 4):
-        self.failures: list[str] = []
-        self.uploads: list[tuple[Upload, bytes]] = []
-        self._boss = boss
-        self._ending = threading.Event()
-        fleet = Fleet.create(boss)
-        self._threads = [threading.Thread(target=self._run, args=(fleet.uploader(),)) for _ in range(devices)]
-        for thread in self._threads:
-            thread.start()
-
-    def _run(self, uploader) -> None:
-        while not self._ending.is_set():
-            data = content(100_000, next(fresh_seeds))
-            try:
-                upload = Upload.create(uploader)
-                patiently(lambda upload=upload, data=data: upload.put(data))
-                upload.complete()
-                assert upload.recovery().oss_object_etag == upload.etag
-                self._boss.objects("ListObjects", page_size=10)
-                self.uploads.append((upload, data))
-            except Exception as failure:
-                self.failures.append(repr(failure))
-
-    def end(self) -> None:
-        self._ending.set()
-        for thread in self._threads:
-            thread.join()
-
-
-def patiently(request):
-    """Repeats what failed because a gateway ended, as clients do."""
-    for _ in range(20):
-        try:
-            return request()
-        except (StoreError, OSError) as failure:
-            assert getattr(failure, "status", 503) >= 500, failure
-        except grpc.RpcError as failure:
-            assert failure.code() is grpc.StatusCode.UNAVAILABLE, failure
-    raise AssertionError("20 attempts failed")
-
-
 def test_no_call_fails_while_gateways_are_killed(replicas, boss, is_full):
-    clients = Clients(boss)
+    clients = Workload(boss).add_sdks(4).start()
     try:
         for name in itertools.islice(itertools.cycle("abc"), 60 if is_full else 6):
-            seen = len(clients.uploads)
             replicas.gateways[name].kill()
-            eventually(lambda seen=seen: len(clients.uploads) >= seen + 8 or clients.failures)
+            clients.go_on()
             replicas.gateways[name].start()
     finally:
         clients.end()
-    assert not clients.failures, "\n".join(dict.fromkeys(clients.failures))
-    files = {entry.etag: entry.file_id for entry in boss.list_all()}
-    for upload, data in clients.uploads:
-        assert download(boss, files[upload.etag]) == data
+    assert not clients.record.failed_calls
+    assert not clients.lost()

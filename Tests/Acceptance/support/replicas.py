@@ -5,10 +5,7 @@ import subprocess
 from pathlib import Path
 
 import grpc
-from engines.postgres import Server
 
-from . import database_engine
-from .buckets import Bucket
 from .gateway import ADMIN_PASSWORD, Gateway, eventually
 from .raw import fetch_url
 
@@ -53,29 +50,38 @@ class Balanced(Gateway):
 class Replicas:
     """A service of three gateways. `service` are the addresses for clients, `gateways` the three."""
 
-    def __init__(self, binary: Path, server: Server, bucket: Bucket, folder: Path, schema: str, **settings):
+    def __init__(
+        self, binary: Path, database: dict, objects: dict, folder: Path, own: dict[str, dict] | None = None, **settings
+    ):
+        """
+        :param database: the URL and the schema.
+        :param objects: the settings of the bucket.
+        :param own: further settings of single gateways, in place of those of all.
+        """
         self.addresses = addresses()
         self.service = Balanced(self.addresses["balancer"])
         self._folder = folder
-        self._environment = database_engine.variables(server, schema)
-        self._environment["DATA_GATEWAY_DATABASE__ROOT_KEY_FILE"] = str(folder / "root.key")
+        root_key = {"root_key_file": str(folder / "root.key")}
         public = {name: f"http://{self.service.listeners[name.replace('_', '-')]}" for name in PUBLIC}
         config = {
             "replicas": {"enabled": True},
             "listeners": {"public": public},
             "rpc": {"trusted_proxies": ["127.0.0.0/8"]},
-            "objects": bucket.settings(schema),
+            "objects": objects,
         } | settings
         store = {"public_endpoint": f"http://{self.service.object_store}"}
         config["object_store"] = store | settings.get("object_store", {})
-        self.gateways = {name: self._gateway(binary, name, config) for name in "abc"}
+        self.gateways = {}
+        for name in "abc":
+            each = config | {"database": database} | (own or {}).get(name, {})
+            each["database"] = each["database"] | root_key
+            self.gateways[name] = self._gateway(binary, name, each)
         self._balancer: subprocess.Popen | None = None
 
     def _gateway(self, binary: Path, name: str, config: dict) -> Gateway:
         (folder := self._folder / name).mkdir()
         gateway = Gateway(binary, folder, config)
         gateway.listeners = {each: f"{self.addresses[name]}:{port}" for each, port in PORTS.items()}
-        gateway.environment |= self._environment
         return gateway
 
     def start(self) -> "Replicas":
@@ -84,7 +90,6 @@ class Replicas:
         password.chmod(0o600)
         subprocess.run(
             [first.binary, "cluster", "init", "--config", first.config, "--password-file", password],
-            env=os.environ | self._environment,
             check=True,
             stdout=subprocess.DEVNULL,
         )
