@@ -43,12 +43,12 @@ class Bucket:
         return cls(gateway.object_store, "data", folder / "credentials", gateway)
 
     @classmethod
-    def start_rados(cls, folder: Path, keys: list[StaticKey]) -> "Bucket":
-        """Starts RGW over BlueStore, with these keys; `stop` ends it."""
+    def start_rados(cls, folder: Path, keys: list[StaticKey], in_memory: bool = False) -> "Bucket":
+        """Starts RGW over BlueStore or in memory, with these keys; `stop` ends it."""
         for attempt in range(ATTEMPTS):
             (own := folder / f"rados-{attempt}").mkdir()
             try:
-                rados = RadosGateway(own)
+                rados = RadosGateway(own, in_memory)
                 break
             except (AssertionError, OSError, subprocess.SubprocessError) as failure:
                 print(f"RGW did not start: {failure}", file=sys.stderr)

@@ -180,6 +180,11 @@ class RadosGateway(Engine):
         key = ("--key-type=s3", f"--access-key={key_id}", f"--secret-key={secret}")
         self.run("radosgw-admin", "-n", "client.rgw", "key", "create", "--uid=gateway", *key)
 
+    def add_user(self, name: str, key_id: str, secret: str) -> None:
+        """Makes a user who owns nothing."""
+        key = (f"--access-key={key_id}", f"--secret-key={secret}")
+        self.run("radosgw-admin", "-n", "client.rgw", "user", "create", f"--uid={name}", f"--display-name={name}", *key)
+
     def run(self, *command) -> subprocess.CompletedProcess:
         return run(*command, env=self.environment, timeout=2 * START_SECONDS)
 
