@@ -237,6 +237,9 @@ def test_service_is_valid_and_sandboxed(tree, tmp_path, name):
     unit.write_text(
         (tree / UNITS[name]).read_text().replace("/usr/bin/data-gateway", str(tree / "usr/bin/data-gateway"))
     )
+    # With the addition for several gateways.
+    scale_out = tree / "usr/share/doc/data-gateway/deploy/scale-out"
+    shutil.copytree(scale_out / "data-gateway.service.d", tmp_path / f"{name}.d")
     done = subprocess.run(["systemd-analyze", "verify", "--man=no", unit], capture_output=True, text=True)
     assert done.returncode == 0 and name not in done.stderr, done.stderr
     if "@" in name:
