@@ -8,10 +8,12 @@ import pytest
 from support.bucket_proxy import BucketProxy
 from support.buckets import KEY, Bucket, write_credentials
 from support.client import SignedIn
+from support.faults import Clock
 from support.gateway import ADMIN_PASSWORD, eventually
 from support.monitoring import metric
 from support.oss import StoreError
 from support.parties import Fleet
+from support.raw import fetch_url
 from support.uploads import MIB, Upload, completed, content, download
 
 ENGINE = "data_gateway_object_engine"
@@ -79,6 +81,24 @@ def test_requests_and_the_last_failure_are_shown(gateway_with, login, bucket, pr
     assert browser.fact("Slow bodies on the disk").startswith("0 B of ")
     assert "SlowDown" in browser.fact("Last failure of the bucket")
     browser.assert_no_errors()
+
+
+def test_a_bucket_that_does_not_respond_is_reported_at_a_path_of_its_own(gateway_with, bucket, proxy, tmp_path):
+    clock = Clock(tmp_path)
+    gateway = gateway_with({"objects": bucket.settings("ready", proxy.address)}, clock.environment)
+
+    def ready(path: str) -> tuple[int, bytes]:
+        reply = fetch_url(f"http://{gateway.listeners['ops']}{path}")
+        return reply.status, reply.body
+
+    assert ready("/readyz/object-store") == (200, b"ready\n")
+    proxy.add("/ready/owner", times=1000, error=(503, "SlowDown"))
+    # The latest renewal was 25 seconds ago.
+    clock.set(wall=0, boot=25)
+    assert ready("/readyz/object-store") == (503, b"the bucket does not respond\n")
+    assert ready("/readyz") == (200, b"ready\n")
+    proxy.forget()
+    eventually(lambda: ready("/readyz/object-store") == (200, b"ready\n"))
 
 
 def test_objects_are_read_from_a_bucket_over_tls(gateway_with, login, authority, tmp_path):
