@@ -344,6 +344,14 @@ let package = Package(
             dependencies: ["Basics", "Crypto", "HTTPClient", "S3Engine", "StoreClient", "StoreProtocol"],
             path: "Tests/EngineTransfer", swiftSettings: strict),
         .executableTarget(
+            name: "showcase",
+            dependencies: [
+                "Accounts", "Backup", "Basics", "Capability", "Catalog", "Checksums", "Crypto", "Database", "DeviceInit",
+                "DirectoryEngine", "EventLoops", "FileTesting", "GatewayAPI", "GatewayFormats", "ObjectStore", "Proto",
+                "RPC", "Serve", "StoreProtocol", "TestSupport", "ThreadCalls", "Uploads", "Webhooks", "Wire",
+            ],
+            path: "Tests/Showcase", swiftSettings: strict),
+        .executableTarget(
             name: "echo-server", dependencies: ["EventLoops", "HTTPTypes", "RPC", "Sockets", "Wire"],
             path: "Benchmarks/Echo/Server",
             swiftSettings: strict),

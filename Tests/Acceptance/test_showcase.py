@@ -1,0 +1,46 @@
+"""The showcase: a fleet of four organizations, made by the gateway's modules with a clock of their own."""
+
+import io
+import subprocess
+
+import pytest
+from mcap.reader import make_reader
+from support.large_fleet import LargeFleet
+from support.uploads import download
+
+#: The numbers of objects, and with --full.
+SHORT, FULL = 600, 20_000
+
+
+@pytest.fixture(scope="module")
+def fleet(binary, tmp_path_factory, is_full):
+    made = LargeFleet(binary, tmp_path_factory.mktemp("showcase"), FULL if is_full else SHORT)
+    examined = subprocess.run([binary, "doctor", "--data-dir", made.gateway.data], capture_output=True, text=True)
+    assert (examined.returncode, examined.stdout) == (0, "no problems found\n"), examined
+    made.gateway.start()
+    yield made
+    made.gateway.close()
+
+
+def test_organizations_have_all_objects_with_their_folders_and_topics(fleet, stubs):
+    listed, recorded, devices, sites = [], [], 0, 0
+    for name in fleet.contents["organizations"]:
+        user = fleet.login(stubs, name)
+        listed += user.list_all()
+        recorded += user.list_all(filter="topic=/gps/fix")
+        devices += len(user.devices("ListDevices", page_size=1000).devices)
+        sites += len(user.admin("ListSites").sites)
+    assert (len(listed), devices, sites) == (fleet.contents["objects"], fleet.contents["devices"], 8)
+    assert recorded == [found for found in listed if found.name.endswith(".mcap")]
+    folders = {found.relative_path.split("/")[0] for found in listed if found.relative_path}
+    assert folders and all(folder.endswith("_rosbag2") for folder in folders)
+    assert len({found.created_at_unix // 86_400 for found in listed}) >= 30
+
+
+def test_a_recording_can_be_read_by_its_library(fleet, stubs):
+    user = fleet.login(stubs, "orchard-robotics", "vera")
+    recording = next(found for found in user.list_all() if found.name.endswith("_camera-imu-gps.mcap"))
+    reader = make_reader(io.BytesIO(download(user, recording.file_id)))
+    topics = {channel.topic for _, channel, _ in reader.iter_messages()}
+    assert {"/imu", "/gps/fix"} <= topics <= {"/camera/front", "/imu", "/gps/fix"}
+    assert reader.get_summary().statistics.message_count > 0
