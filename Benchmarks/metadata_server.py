@@ -16,6 +16,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import metadata
+from engines.network import Network
 from engines.postgres import Server
 from measuring import CLIENT_CORE, ROOT, SERVER_CORE, figure, on_cores
 from store_clients import request, send_all
@@ -41,24 +42,13 @@ BATCHES, WRITES = "data_gateway_database_batches_total", "data_gateway_database_
 
 
 @contextmanager
-def delayed(server: Server, microseconds: int):
-    """Runs a proxy with that delay; yields the folder of its socket."""
+def reached(server: Server, microseconds: int):
+    """Yields the folder of a socket at which the server is that far away."""
     if not microseconds:
         yield server.directory
         return
-    program = ROOT / ".build" / "delay"
-    subprocess.run(["gcc", "-O2", "-o", program, ROOT / "Benchmarks" / "delay.c"], check=True)
-    with tempfile.TemporaryDirectory() as folder:
-        names = [f"{place}/.s.PGSQL.5432" for place in (folder, server.directory)]
-        proxy = subprocess.Popen([program, *names, str(microseconds)], stdin=subprocess.PIPE)
-        try:
-            while not Path(names[0]).exists():
-                assert proxy.poll() is None
-                time.sleep(0.01)
-            yield Path(folder)
-        finally:
-            proxy.stdin.close()
-            proxy.wait()
+    with Network(server, microseconds) as network:
+        yield network.folder
 
 
 class Gateway:
@@ -100,7 +90,7 @@ def measure_parts(binary: str, stubs) -> None:
             statements = recorded_part(binary, stubs, server, Path(text))
             for number in range(ROUNDS):
                 for delay in DELAYS:
-                    with delayed(server, delay) as socket:
+                    with reached(server, delay) as socket:
                         folder = Path(text) / f"{number}-{delay}"
                         folder.mkdir()
                         gateway = Gateway(binary, stubs, folder, server, socket, f"round_{number}_{delay}")

@@ -26,15 +26,19 @@ class Server:
     The kernel ends it with this process (PR_SET_PDEATHSIG), however that ends.
     """
 
-    def __init__(self, primary: "Server | None" = None, settings: dict[str, str] | None = None):
+    def __init__(
+        self, primary: "Server | None" = None, settings: dict[str, str] | None = None, way: Path | None = None
+    ):
         """
         :param primary: the server whose synchronous standby this one is.
+        :param way: the folder of the socket at which it follows the primary, if that is not the primary's own.
         :param settings: of the server, in place of the usual ones.
         """
         self._settings = settings or {}
         self.directory = Path(tempfile.mkdtemp(prefix="gateway-postgres-"))
         self.process: subprocess.Popen | None = None
         self._primary = primary
+        self._way = way
         self._number = 0
 
     def __enter__(self) -> "Server":
@@ -56,9 +60,12 @@ class Server:
                 self.process.wait()
         shutil.rmtree(self.directory, ignore_errors=True)
 
-    def standby(self) -> "Server":
-        """Makes a standby, for which commits wait."""
-        return Server(self)
+    def standby(self, way: Path | None = None) -> "Server":
+        """Makes a standby, for which commits wait.
+
+        :param way: the folder of the socket at which it follows this server, if that is not the server's own.
+        """
+        return Server(self, way=way)
 
     def _start(self) -> None:
         as_user = []
@@ -82,6 +89,8 @@ class Server:
             "max_connections": "1500",
             "jit": "off",
         } | self._settings
+        if self._way is not None:
+            settings["primary_conninfo"] = f"host={self._way} user=gateway"
         arguments = [argument for name, value in settings.items() for argument in ("-c", f"{name}={value}")]
         with open(self.directory / "log", "wb") as log:
             self.process = subprocess.Popen(
