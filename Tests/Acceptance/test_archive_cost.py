@@ -18,6 +18,8 @@ from support.gateway import Gateway
 from support.parties import Fleet
 from support.uploads import FILE_NAME_TAG, MIB, completed, content
 
+pytestmark = pytest.mark.sqlite
+
 #: The numbers of archives of each kind: the first ones fill caches.
 WARM_UP, COUNTED = 3, 5
 #: The bytes of one read, and of one send.

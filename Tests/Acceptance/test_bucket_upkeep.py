@@ -95,6 +95,7 @@ def complete(uploader, run: str, index: int) -> None:
     upload.complete({"run": run, "index": str(index), FILE_NAME_TAG: f"drive-{index}.mcap"})
 
 
+@pytest.mark.sqlite
 def test_uploads_that_an_older_database_lacks_are_listed_again(gateway, engine, login, doctor, tmp_path):
     uploader, run = Fleet.create(login(gateway)).uploader(), unique("run")
     complete(uploader, run, 0)
@@ -145,6 +146,7 @@ def test_a_completion_is_not_acknowledged_without_its_facts(gateway, engine, log
     assert len(keys(engine, "facts")) == 1
 
 
+@pytest.mark.sqlite
 def test_a_copy_without_the_last_completion_removes_nothing(gateway, engine, login, doctor, tmp_path):
     uploader, run = Fleet.create(login(gateway)).uploader(), unique("run")
     complete(uploader, run, 0)
@@ -180,6 +182,7 @@ def test_another_gateway_is_refused_on_the_prefix(binary, gateway, login, tmp_pa
     assert "has the objects of another gateway" in another.stderr
 
 
+@pytest.mark.sqlite
 def test_metadata_are_restored_over_a_live_bucket(binary, gateway, engine, login, doctor, tmp_path):
     uploader, run = Fleet.create(login(gateway)).uploader(), unique("run")
     complete(uploader, run, 0)

@@ -14,6 +14,8 @@ from support.gateway import Gateway, eventually
 from support.parties import Fleet, User, unique
 from support.uploads import Upload, completed, content, download
 
+pytestmark = pytest.mark.sqlite
+
 PART_SIZE = 65536
 CONFIG = {"uploads": {"part_size_bytes": PART_SIZE, "calls_per_minute": 0}}
 DATA, PARTS = content(200_000), content(3 * PART_SIZE, seed=2)

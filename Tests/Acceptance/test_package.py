@@ -63,6 +63,7 @@ def test_default_ports_are_reserved(tree):
     assert sorted(reserved) == sorted(re.findall(r"default:\s+127\.0\.0\.1:(\d+)", page))
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("folder", ["a folder", "a bare Debian", "an apt repository"], indirect=True)
 def test_package_is_installed_upgraded_and_removed(folder, older, built, tree, tmp_path, stubs, login):
     folder.install(older)
@@ -102,6 +103,7 @@ def test_package_is_installed_upgraded_and_removed(folder, older, built, tree, t
     assert (data_directory / "gateway.db").exists()
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("version", older_gateway.versions())
 def test_an_upgrade_takes_what_an_older_gateway_kept(folder, older, version, built, tree, tmp_path, stubs):
     folder.install(older)

@@ -2,11 +2,14 @@
 
 import sqlite3
 
+import pytest
 from support.database import changing, reading
 from support.gateway import eventually
 from support.monitoring import samples
 from support.parties import Fleet
 from support.uploads import completed, content
+
+pytestmark = pytest.mark.sqlite
 
 #: The numbers of objects and kills, and those with --full.
 SHORT, FULL = (4000, 3), (1_000_000, 20)

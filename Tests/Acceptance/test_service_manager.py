@@ -60,6 +60,7 @@ def test_watchdog_is_notified_regularly(binary, tmp_path, manager):
         gateway.close()
 
 
+@pytest.mark.sqlite
 def test_no_sign_of_life_once_the_database_takes_no_writes(binary, tmp_path, manager, login):
     name, end = manager
     gateway = Gateway(binary, tmp_path)

@@ -116,9 +116,14 @@ def test_kills_while_objects_are_copied_lose_and_keep_nothing(gateway, kill):
     assert not list((gateway.data / "store/quarantine").iterdir())
 
 
+def compared(gateway) -> None:
+    """Waits until the gateway has compared its files with its rows after a start."""
+    eventually(lambda: metric(gateway, "data_gateway_store_folders_to_reconcile") == 0)
+
+
 def reconciled(gateway, count: int) -> None:
     """Waits until the gateway has compared its files with its rows after a start, and only `count` files are left."""
-    eventually(lambda: metric(gateway, "data_gateway_store_folders_to_reconcile") == 0)
+    compared(gateway)
     eventually(lambda: len(data_files(gateway)) == count)
 
 
@@ -142,7 +147,11 @@ class CopyFrom:
 
 
 @pytest.mark.parametrize("end", ["restart", "power"])
-@pytest.mark.parametrize("kind", [OPEN, WRITE, SYNC, LINK, UNLINK], ids=["open", "write", "sync", "link", "unlink"])
+@pytest.mark.parametrize(
+    "kind",
+    [OPEN, pytest.param(WRITE, marks=pytest.mark.sqlite), SYNC, LINK, UNLINK],
+    ids=["open", "write", "sync", "link", "unlink"],
+)
 def test_a_kill_at_each_step_of_a_copy_loses_and_keeps_nothing(lab, kind, end):
     """The mark, the link, the row, and the removal of the mark; then the source is deleted, and the copy has to stay.
 
@@ -160,6 +169,8 @@ def test_a_kill_at_each_step_of_a_copy_loses_and_keeps_nothing(lab, kind, end):
         was_killed = lab.faults.failed == 1
         lab.faults.disarm()
         lab.restart() if end == "restart" else lab.cut_power()
+        # The copy without a row is removed while its bytes have another name.
+        compared(lab.gateway)
         source.check()
         target.check()
         source.delete()

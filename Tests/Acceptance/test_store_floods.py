@@ -164,8 +164,8 @@ def test_ending_thousands_of_multipart_uploads_does_not_delay_others(flooded, fl
             """
             WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
             INSERT INTO store_multiparts (id, upload_id, bucket, object_key, file_id, part_size, created_at)
-            SELECT 'old-' || i, upload_id, bucket, object_key, lower(hex(randomblob(16))), part_size, i
-            FROM store_multiparts JOIN n WHERE upload_id = ?
+            SELECT 'old-' || i, upload_id, bucket, object_key, '000000000000000000000000' || (10000000 + i), part_size, i
+            FROM store_multiparts CROSS JOIN n WHERE upload_id = ?
             """,
             (count, upload.id),
         )

@@ -9,6 +9,8 @@ from support.gateway import Gateway, eventually
 from support.parties import User
 from support.refusal import refused
 
+pytestmark = pytest.mark.sqlite
+
 DAY = 86_400_000_000
 #: The objects by name: their tags, and whether the word "test" stood for them.
 OBJECTS = {

@@ -88,6 +88,7 @@ def test_restored_object_has_the_same_bytes(uploader, admin, stubs, copy_root):
     assert fetch_url(uri).body == content(1000)
 
 
+@pytest.mark.directory
 def test_purged_object_is_not_found(uploader, admin, stubs, gateway):
     found = add(admin, uploader)
     uri = location(admin, found.file_id)
@@ -154,6 +155,7 @@ def test_events_report_deletion_restoration_and_purge(with_webhooks):
     )
 
 
+@pytest.mark.directory
 def test_sweep_purges_after_the_grace(gateway_with, login):
     gateway = gateway_with()
     user = login(gateway)
@@ -177,6 +179,7 @@ def test_sweep_purges_after_the_grace(gateway_with, login):
     gateway.start()
 
 
+@pytest.mark.directory
 def test_kills_at_any_moment_leave_one_state(gateway_with, login, is_full):
     """Objects are deleted, restored, purged and tagged concurrently, while the gateway is killed."""
     gateway = gateway_with()

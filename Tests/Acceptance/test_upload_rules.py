@@ -203,6 +203,7 @@ def test_abort_is_idempotent_and_removes_what_was_stored(upload, stored, gateway
     assert (error.value.status, error.value.code) == (404, "NoSuchUpload")
 
 
+@pytest.mark.directory
 def test_ended_uploads_free_the_disk(gateway_with, login):
     gateway = gateway_with({"uploads": {"part_size_bytes": 65536}})
     uploader = Fleet.create(login(gateway)).uploader()

@@ -1,13 +1,18 @@
 """Rounds in which the primary fails under load, and its standby is promoted: nothing acknowledged is lost, and nothing old is read."""
 
+import contextlib
 import os
 import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from .network import Network
 from .postgres import Server
 
 #: The time after the promotion in which calls have to succeed again, and after which nobody uses the old server.
@@ -15,33 +20,69 @@ _SECONDS = 5
 _WAIT = 60
 
 
+@dataclass
+class _Fault:
+    """What happens to a primary."""
+
+    #: The folder of the socket at which others reach it.
+    way: Path
+    begin: Callable[[], None]
+    #: Called after the promotion of the standby.
+    end: Callable[[], None]
+
+
+@contextlib.contextmanager
+def _killed(primary: Server) -> Iterator[_Fault]:
+    yield _Fault(primary.directory, partial(primary.signal, signal.SIGKILL), lambda: None)
+
+
+@contextlib.contextmanager
+def _stopped(primary: Server) -> Iterator[_Fault]:
+    stop, proceed = (partial(primary.signal, each) for each in (signal.SIGSTOP, signal.SIGCONT))
+    yield _Fault(primary.directory, stop, proceed)
+
+
+@contextlib.contextmanager
+def _cut_off(primary: Server) -> Iterator[_Fault]:
+    with Network(primary) as network:
+        yield _Fault(network.folder, network.cut, network.heal)
+
+
+_FAULTS = {"killed": _killed, "stopped": _stopped, "cut off": _cut_off}
+
+
 def run(command: list[str], rounds: int) -> int:
     """Runs the command, a test program that logs what its callers were answered, in each round, and returns the number of failures."""
     failures = 0
     for number in range(rounds):
-        for is_killed in (True, False):
-            found = _round(command, is_killed)
+        for name, fault in _FAULTS.items():
+            print(f"round {number + 1}, primary {name}: ", end="", flush=True)
+            found = _round(command, fault)
             failures += len(found)
             for line in found:
-                print(f"round {number + 1}, primary {'killed' if is_killed else 'stopped'}: {line}")
+                print(f"round {number + 1}, primary {name}: {line}", flush=True)
     return failures
 
 
-def _round(command: list[str], is_killed: bool) -> list[str]:
-    with Server() as primary, primary.standby() as standby, tempfile.TemporaryDirectory() as folder:
-        url = f"host={primary.directory},{standby.directory} user=gateway dbname=postgres"
+def _round(command: list[str], of_fault: Callable) -> list[str]:
+    with (
+        Server() as primary,
+        of_fault(primary) as fault,
+        primary.standby(fault.way) as standby,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        url = f"host={fault.way},{standby.directory} user=gateway dbname=postgres"
         environment = {"DATABASE_ENGINE": "postgres", "DATABASE_URL": url, "LAB_FAILOVER": folder}
         log = Path(folder, "log")
         with subprocess.Popen(command, env=os.environ | environment, stdout=subprocess.DEVNULL) as program:
             try:
                 _wait(lambda: log.exists() and log.read_text().count(" written ") > 200)
-                primary.signal(signal.SIGKILL if is_killed else signal.SIGSTOP)
+                fault.begin()
                 with closing(standby.connect("postgres")) as connection:
                     connection.execute("SELECT pg_promote()")
                 promoted = time.time()
                 time.sleep(1)
-                if not is_killed:
-                    primary.signal(signal.SIGCONT)
+                fault.end()
                 time.sleep(2 * _SECONDS)
                 Path(folder, "stop").touch()
                 program.wait(_WAIT)

@@ -29,10 +29,15 @@ class Server:
     """
 
     def __init__(
-        self, primary: "Server | None" = None, settings: dict[str, str] | None = None, configuration: Path | None = None
+        self,
+        primary: "Server | None" = None,
+        settings: dict[str, str] | None = None,
+        configuration: Path | None = None,
+        way: Path | None = None,
     ):
         """
         :param primary: the server whose synchronous standby this one is.
+        :param way: the folder of the socket at which it follows the primary, if that is not the primary's own.
         :param settings: of the server, in place of the usual ones.
         :param configuration: a file with settings of an operator. The usual ones, which are for speed alone, are not set.
         """
@@ -42,6 +47,7 @@ class Server:
         self.directory = Path(tempfile.mkdtemp(prefix="gateway-postgres-"))
         self.process: subprocess.Popen | None = None
         self._primary = primary
+        self._way = way
         self._number = 0
 
     def __enter__(self) -> "Server":
@@ -63,9 +69,12 @@ class Server:
                 self.process.wait()
         shutil.rmtree(self.directory, ignore_errors=True)
 
-    def standby(self) -> "Server":
-        """Makes a standby, for which commits wait."""
-        return Server(self)
+    def standby(self, way: Path | None = None) -> "Server":
+        """Makes a standby, for which commits wait.
+
+        :param way: the folder of the socket at which it follows this server, if that is not the server's own.
+        """
+        return Server(self, way=way)
 
     def signal(self, number: int) -> None:
         """Signals all processes of the server."""
@@ -121,6 +130,8 @@ class Server:
             "jit": "off",
         }
         settings = places | ({} if self._configuration else fast) | self._settings
+        if self._way is not None:
+            settings["primary_conninfo"] = f"host={self._way} user=gateway"
         arguments = [argument for name, value in settings.items() for argument in ("-c", f"{name}={value}")]
         with open(self.directory / "log", "wb") as log:
             self.process = subprocess.Popen(

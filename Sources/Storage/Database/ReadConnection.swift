@@ -96,10 +96,10 @@ package class ReadConnection {
         }
     }
 
-    /// Runs `body`, and notes that a statement has failed if it does.
     /// Whether the database is on a server. A statement of its own for a server finds the newest version of a counter there.
     package final var isOnServer: Bool { session.isRemote }
 
+    /// Runs `body`, and notes that a statement has failed if it does.
     final func noting(_ body: () throws(DatabaseError) -> Void) throws(DatabaseError) {
         do {
             try body()

@@ -52,6 +52,15 @@ def change(place, statement: str, *values) -> None:
         assert database.execute(statement, values).rowcount > 0
 
 
+def integrity_error() -> type[Exception]:
+    """Returns the error of a change that a trigger or a constraint refuses."""
+    if not database_engine.is_used():
+        return sqlite3.IntegrityError
+    import psycopg
+
+    return psycopg.IntegrityError
+
+
 def columns(place, table: str) -> list[str]:
     if database_engine.is_used():
         listing = "SELECT attname FROM pg_attribute WHERE attrelid = '{}'::regclass AND attnum > 0 ORDER BY attnum"

@@ -1,4 +1,4 @@
-// Forwards connections between two Unix sockets, and delays what the target sends: delay LISTEN TARGET MICROSECONDS. Each round trip
+// Forwards connections between two Unix sockets, and delays what the target sends: network LISTEN TARGET MICROSECONDS. Each round trip
 // of a client takes that much longer, however many clients there are. Ends with its standard input.
 
 #define _GNU_SOURCE
@@ -100,11 +100,11 @@ static void keep(struct connection *connection, long long delay) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 4) return fprintf(stderr, "usage: delay LISTEN TARGET MICROSECONDS\n"), 2;
+    if (argc != 4) return fprintf(stderr, "usage: network LISTEN TARGET MICROSECONDS\n"), 2;
     long long delay = atoll(argv[3]) * 1000;
     struct sockaddr_un address;
     int listener = unix_socket(argv[1], &address);
-    if (bind(listener, (struct sockaddr *)&address, sizeof address) < 0 || listen(listener, 64) < 0) return perror("delay"), 1;
+    if (bind(listener, (struct sockaddr *)&address, sizeof address) < 0 || listen(listener, 64) < 0) return perror("network"), 1;
     for (;;) {
         struct pollfd polled[2 + 2 * CONNECTIONS] = {
             {.fd = STDIN_FILENO, .events = POLLIN}, {.fd = listener, .events = POLLIN}};
@@ -123,7 +123,7 @@ int main(int argc, char **argv) {
         int watched = count;
         long long wait = next ? next - now() : 1000000000LL;
         struct timespec timeout = {.tv_sec = 0, .tv_nsec = wait < 0 ? 0 : wait > 999999999LL ? 999999999LL : wait};
-        if (ppoll(polled, (nfds_t)(2 + 2 * watched), &timeout, NULL) < 0 && errno != EINTR) return perror("delay"), 1;
+        if (ppoll(polled, (nfds_t)(2 + 2 * watched), &timeout, NULL) < 0 && errno != EINTR) return perror("network"), 1;
         if (polled[0].revents) return 0;
         for (int index = watched - 1; index >= 0; index--) {
             struct connection *connection = &connections[index];
