@@ -20,6 +20,7 @@ package final class DeviceInit: Sendable {
         configuration: DeviceInitConfiguration = DeviceInitConfiguration()
     ) {
         let (database, clock) = (environment.database, environment.clock)
+        accounts.deferred.report(to: DeviceContactRecords())
         initService = DeviceInitService(
             initialization: Initialization(
                 database: database, accounts: accounts, outbox: outbox, clock: clock, policy: configuration.reinit,

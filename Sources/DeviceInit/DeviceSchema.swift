@@ -46,5 +46,15 @@ enum DeviceSchema {
                 ALTER TABLE devices ADD COLUMN retired_at INTEGER;
                 ALTER TABLE devices ADD COLUMN had_key INTEGER NOT NULL DEFAULT 0;
                 """),
+        Migration(
+            name: "devices-3",
+            sql: """
+                -- last_seen_at also has the last use of the device's key, which only the key had before.
+                UPDATE devices SET last_seen_at = (SELECT last_used_at FROM api_keys k WHERE k.device_id = devices.id)
+                WHERE coalesce(last_seen_at, 0)
+                    < coalesce((SELECT last_used_at FROM api_keys k WHERE k.device_id = devices.id), 0);
+                CREATE INDEX devices_by_last_seen ON devices (organization_id, coalesce(last_seen_at, 0), id);
+                CREATE INDEX devices_by_name ON devices (organization_id, lower(display_name), id);
+                """),
     ]
 }

@@ -81,6 +81,9 @@ def test_silent_devices_are_those_not_heard_of_since(admin, site, gateway, stubs
 
     eventually(lambda: silent("1s") == [device])
     assert silent("2d") == []
+    seen = admin.json("device", "list", "--suite", suite, "--seen-within", "1h", "--order-by", "last_seen_at desc")
+    assert [each["device_id"] for each in seen["devices"]] == [device]
+    assert "order_by must be" in admin.refused(REFUSED, "device", "list", "--order-by", "size")
     assert "must be a time like 30m, 2h or 7d" in admin.refused(USAGE, "device", "list", "--silent-for", "2")
 
 

@@ -91,15 +91,24 @@ import Wire
                 DeviceSuite(name: request.name)
             }
             router.add(DeviceManagementServiceMethods.listDevices) { [calls] (request: ListDevicesRequest, _) in
-                calls.add("\(request.suite) \(request.siteID) \(request.status) '\(request.pageToken)'")
+                calls.add(
+                    """
+                    \(request.suite) \(request.siteID) \(request.status) \(request.silentForSeconds) \(request.sdkVersion) \
+                    '\(request.orderBy)' '\(request.pageToken)'
+                    """)
                 return request.pageToken.isEmpty
                     ? ListDevicesResponse(devices: [Device(deviceID: "1")], nextPageToken: "more")
                     : ListDevicesResponse(devices: [Device(deviceID: "2")])
             }
         }) { gateway in
             try gateway.signIn()
-            #expect(await gateway.run("device list --suite 7 --site 3 --status disabled", recorder) == .success)
-            #expect(calls.all == ["deviceSuites/7 3 disabled ''", "deviceSuites/7 3 disabled 'more'"])
+            let options = "--status disabled --silent-for 3d --sdk-version 1. --order-by last_seen_at"
+            #expect(await gateway.run("device list --suite 7 --site 3 \(options)", recorder) == .success)
+            #expect(
+                calls.all == [
+                    "deviceSuites/7 3 disabled 259200 1. 'last_seen_at' ''",
+                    "deviceSuites/7 3 disabled 259200 1. 'last_seen_at' 'more'",
+                ])
             #expect(recorder.output.split(separator: "\n").count == 3)
         }
     }

@@ -180,6 +180,83 @@ import Testing
         }
     }
 
+    private func list(_ request: ListDevicesRequest, in world: World) async throws -> ListDevicesResponse {
+        try await world.devices.managementService.listDevices(request, context: world.call(Methods.listDevices))
+    }
+
+    /// Registers four devices: the first two are seen at the seconds 0 and 100, the third one has a key from an operator that was
+    /// never used, and the fourth one none.
+    private func fleet() async throws -> (world: World, ids: [String]) {
+        let world = try await World()
+        let ids = (1...4).map { "260427-00000\($0)" }
+        for id in ids { try await world.register(id) }
+        _ = try await world.initialize(ids[0])
+        _ = try await world.adminService.createOrRotateDeviceApiKey(
+            CreateOrRotateDeviceApiKeyRequest(deviceID: ids[2]),
+            context: world.call(AdminAuthServiceMethods.createOrRotateDeviceApiKey))
+        world.clock.advance(seconds: 100)
+        _ = try await world.initialize(ids[1])
+        return (world, ids)
+    }
+
+    @Test(arguments: [
+        (ListDevicesRequest(silentForSeconds: 100), [0, 2]), (ListDevicesRequest(silentForSeconds: 101), []),
+        (ListDevicesRequest(silentForSeconds: 1), [0, 2]),
+        (ListDevicesRequest(sdkVersion: "1.2.3"), [0, 1]), (ListDevicesRequest(sdkVersion: "1."), [0, 1]),
+        (ListDevicesRequest(sdkVersion: "1%"), []),
+        (ListDevicesRequest(orderBy: "last_seen_at"), [2, 3, 0, 1]),
+        (ListDevicesRequest(orderBy: "last_seen_at desc"), [1, 0, 3, 2]),
+        (ListDevicesRequest(orderBy: "device_id desc"), [3, 2, 1, 0]),
+        (ListDevicesRequest(status: .initialized, silentForSeconds: 10, orderBy: "last_seen_at"), [2, 0]),
+    ])
+    func listOfDevicesHasThoseOfTheFilterInItsOrder(_ request: ListDevicesRequest, _ expected: [Int]) async throws {
+        let (world, ids) = try await fleet()
+        #expect(try await list(request, in: world).devices.map(\.deviceID) == expected.map { ids[$0] })
+        var (seen, token): ([String], String) = ([], "")
+        repeat {
+            var page = request
+            (page.pageSize, page.pageToken) = (1, token)
+            let response = try await list(page, in: world)
+            seen += response.devices.map(\.deviceID)
+            token = response.nextPageToken
+        } while !token.isEmpty
+        #expect(seen == expected.map { ids[$0] })
+    }
+
+    @Test func listOfDevicesIsNarrowedByTheTimeOfTheLastCall() async throws {
+        let (world, ids) = try await fleet()
+        let now = Timestamp(world.clock.now())
+        #expect(try await list(ListDevicesRequest(lastSeenSince: now), in: world).devices.map(\.deviceID) == [ids[1]])
+        #expect(try await list(ListDevicesRequest(lastSeenBefore: now), in: world).devices.map(\.deviceID) == [ids[0]])
+    }
+
+    @Test func devicesAreOrderedByNameWithoutRegardToCase() async throws {
+        let (world, ids) = try await fleet()
+        for (id, name) in zip(ids, ["beta", "Alpha", "alpha", "Gamma"]) {
+            _ = try await world.devices.managementService.updateDevice(
+                UpdateDeviceRequest(name: "devices/\(id)", displayName: name),
+                context: world.call(Methods.updateDevice))
+        }
+        let ordered = try await list(ListDevicesRequest(orderBy: "display_name"), in: world).devices
+        #expect(ordered.map(\.displayName) == ["Alpha", "alpha", "beta", "Gamma"])
+    }
+
+    @Test func malformedFilterAndOrderAreRefused() async throws {
+        let (world, _) = try await fleet()
+        let token = try await list(ListDevicesRequest(pageSize: 1, orderBy: "last_seen_at"), in: world).nextPageToken
+        for bad in [
+            ListDevicesRequest(silentForSeconds: -1), ListDevicesRequest(silentForSeconds: .max),
+            ListDevicesRequest(lastSeenSince: Timestamp(seconds: .max)),
+            ListDevicesRequest(sdkVersion: "\n"), ListDevicesRequest(orderBy: "size"),
+            ListDevicesRequest(orderBy: "device_id asc"),
+            ListDevicesRequest(pageSize: 1, pageToken: token),
+            ListDevicesRequest(pageSize: 1, pageToken: token, orderBy: "last_seen_at desc"),
+            ListDevicesRequest(pageSize: 1, pageToken: token, silentForSeconds: 1, orderBy: "last_seen_at"),
+        ] {
+            #expect(await refusal { _ = try await list(bad, in: world) }?.detail == .invalidArgument, "\(bad)")
+        }
+    }
+
     @Test func suitesArePaged() async throws {
         let world = try await World()
         for name in ["a", "b", "c"] { _ = try await world.createPlace(name, token: world.admin) }

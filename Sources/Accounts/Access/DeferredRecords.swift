@@ -11,7 +11,7 @@ import Synchronization
 package final class DeferredRecords: Sendable {
     /// A credential whose last use is recorded.
     private enum Used: Hashable {
-        case key(String)
+        case key(String, deviceID: String?)
         case session(String)
         case token(String, address: String)
     }
@@ -60,20 +60,29 @@ package final class DeferredRecords: Sendable {
 
     private let database: Database
     private let pending = Lock(Pending())
+    private let contacts = Lock<(any DeviceContacts)?>(nil)
 
     init(database: Database) {
         self.database = database
     }
 
+    /// Sets the registry in which uses of devices' keys are recorded as well.
+    package func report(to contacts: any DeviceContacts) {
+        self.contacts.withLock { $0 = contacts }
+    }
+
     /// Records the use of a key; a use within a minute of the recorded one is not recorded again.
     func noteUse(of key: APIKeyRecord, at now: UnixTime) {
         if let last = key.lastUsedAt, now.microseconds - last.microseconds < Self.intervalMicroseconds { return }
+        var deviceID: String?
+        if case .device(let id, _) = key.owner { deviceID = id }
+        let used = Used.key(key.id, deviceID: deviceID)
         if key.lastUsedAt == nil {
             // Written alone: records that are collected for a minute wait for it, however many keys are new.
             pending.withLock { $0.writtenAt = $0.writtenAt ?? now }
-            return write(uses: [.key(key.id): now], entries: [:], at: now)
+            return write(uses: [used: now], entries: [:], at: now)
         }
-        noteLater(.key(key.id), at: now)
+        noteLater(used, at: now)
     }
 
     /// Records the use of a session; a use within a minute of `last`, the recorded one, is not recorded again.
@@ -134,13 +143,16 @@ package final class DeferredRecords: Sendable {
     }
 
     private func write(uses: [Used: UnixTime], entries: [AuditEntry: Int], at now: UnixTime) {
+        let contacts = contacts.withLock { $0 }
         // For the gateway: the records belong to many, and would be lost with the waiting writes of the one who calls now.
         database.submit(
             for: nil,
             { connection in
                 for (used, time) in uses {
                     switch used {
-                    case .key(let id): try APIKeyRecords(connection).noteUse(id: id, at: time)
+                    case .key(let id, let deviceID):
+                        try APIKeyRecords(connection).noteUse(id: id, at: time)
+                        if let deviceID { try contacts?.noteSeen(deviceID, at: time, in: connection) }
                     case .session(let id): try SessionRecords(connection).noteUse(id: id, at: time)
                     case .token(let id, let address):
                         try APITokenRecords(connection).noteUse(id: id, from: address, at: time)

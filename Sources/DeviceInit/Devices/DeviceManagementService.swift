@@ -89,20 +89,18 @@ package struct DeviceManagementService: DeviceManagementServiceHandler {
 
     package func listDevices(_ request: ListDevicesRequest, context: CallContext) async throws -> ListDevicesResponse {
         let caller = try Caller(context)
-        var filter = DeviceFilter()
-        if !request.suite.isEmpty { filter.suiteID = try ResourceName.suiteID(request.suite, field: "suite") }
-        if request.siteID != 0 { filter.siteID = request.siteID }
-        filter.status = try request.status.filter
+        let filter = try DeviceFilter(request, at: registry.clock.now())
+        let order = try DeviceOrder(request.orderBy)
+        let times = [request.lastSeenSince, request.lastSeenBefore].map { $0?.time?.microseconds ?? 0 }
         let page = try Page(
             size: request.pageSize, token: request.pageToken, tokens: pageTokens,
             scope: """
                 devices|\(caller.user.userID)|\(caller.organization.id)|\(request.suite)|\(request.siteID)|\
-                \(filter.status?.rawValue ?? "")
+                \(filter.status?.rawValue ?? "")|\(request.silentForSeconds)|\(times)|\(request.orderBy)|\(request.sdkVersion)
                 """)
-        let devices = try await registry.devices(filter, page, for: caller)
+        let devices = try await registry.devices(filter, by: order, page, for: caller)
         return ListDevicesResponse(
-            devices: devices.rows.map(\.message),
-            nextPageToken: page.next(after: devices) { $0.device.id })
+            devices: devices.rows.map(\.device.message), nextPageToken: page.next(after: devices) { $0.position.text })
     }
 
     package func getDeviceNames(

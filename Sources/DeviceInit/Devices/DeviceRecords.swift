@@ -18,7 +18,7 @@ struct DeviceRecord: Sendable {
     let initializedAt: UnixTime?
     let sdkVersion: String
     let platform: String
-    /// The time of its last init; later activity of its key is recorded with the key.
+    /// The last use of its key, or its last init, to the minute; `nil` = never.
     let lastSeenAt: UnixTime?
     /// The time until which an operator permits to replace a key in use.
     let reinitAllowedUntil: UnixTime?
@@ -52,6 +52,67 @@ struct DeviceFilter: Sendable, Hashable {
     var suiteID: Int64?
     var siteID: Int64?
     var status: Status?
+    /// Devices that were not seen since this time, nor got their first key since.
+    var silentSince: UnixTime?
+    var lastSeenSince: UnixTime?
+    /// Devices that were never seen do not match.
+    var lastSeenBefore: UnixTime?
+    /// The beginning of the version.
+    var sdkVersion = ""
+}
+
+/// The order of a list of devices.
+struct DeviceOrder: Sendable, Hashable {
+    enum Key: String, Sendable {
+        case id = "device_id"
+        case name = "display_name"
+        case lastSeen = "last_seen_at"
+
+        /// The expression in the key's index.
+        fileprivate var sql: String {
+            switch self {
+            case .id: "d.id"
+            case .name: "lower(d.display_name)"
+            case .lastSeen: "coalesce(d.last_seen_at, 0)"
+            }
+        }
+    }
+
+    /// The place of a device in a list, after which the next page begins.
+    struct Position: Sendable, Hashable {
+        let key: String
+        let deviceID: String
+    }
+
+    var key = Key.id
+    var isDescending = false
+
+    /// Returns the position in a page token; `nil` for a malformed one.
+    func position(_ text: String) -> Position? {
+        guard let space = text.firstIndex(of: " ") else { return nil }
+        let position = Position(key: String(text[text.index(after: space)...]), deviceID: String(text[..<space]))
+        return key == .lastSeen && Int64(position.key) == nil ? nil : position
+    }
+
+    fileprivate func bindable(_ position: Position) -> any Bindable {
+        key == .lastSeen ? Int64(position.key) ?? 0 : position.key
+    }
+
+    fileprivate func position(_ row: Row) -> Position {
+        Position(
+            key: key == .lastSeen ? "\(row.int64("sort_key"))" : row.text("sort_key"), deviceID: row.text("id"))
+    }
+}
+
+extension DeviceOrder.Position {
+    /// The text in a page token.
+    var text: String { "\(deviceID) \(key)" }
+}
+
+/// A device in a list.
+struct ListedDevice: Sendable {
+    let device: DeviceRecord
+    let position: DeviceOrder.Position
 }
 
 /// The name, description and tags that operators give a device.
@@ -61,16 +122,21 @@ struct DeviceLabels: Sendable, Hashable {
     var tags: [String: String]
 }
 
-private let select = """
-    SELECT d.id, d.organization_id, d.suite_id, s.site_id, d.display_name, d.description, d.tags, d.is_disabled,
+private let columns = """
+    d.id, d.organization_id, d.suite_id, s.site_id, d.display_name, d.description, d.tags, d.is_disabled,
         d.initialized_at, d.sdk_version, d.platform, d.last_seen_at, d.reinit_allowed_until, d.retired_at, d.had_key,
         d.created_at, d.updated_at, a.serial AS address_serial,
         r.requested_at AS key_rotation_requested_at
+    """
+
+private let tables = """
     FROM devices d LEFT JOIN device_suites s ON s.id = d.suite_id
         LEFT JOIN device_address_serials a ON a.device_id = d.id
         LEFT JOIN api_keys k ON k.device_id = d.id
         LEFT JOIN device_key_rotations r ON r.key_id = k.id
     """
+
+private let select = "SELECT \(columns) \(tables)"
 
 /// The information about devices for the management of keys.
 struct DeviceRecordDirectory: DeviceDirectory {
@@ -229,18 +295,42 @@ struct DeviceRecords<C: ReadConnection> {
         return try tags.map(Self.decode) == device.tags
     }
 
+    /// Records that the device was heard of.
+    func noteSeen(_ id: DeviceID, at time: UnixTime) throws where C == Connection {
+        try connection.execute(
+            "UPDATE devices SET last_seen_at = $2 WHERE id = $1 AND coalesce(last_seen_at, 0) < $2", id.text,
+            time.microseconds)
+    }
+
     func delete(_ id: DeviceID) throws where C == Connection {
         try connection.execute("DELETE FROM devices WHERE id = $1", id.text)
     }
 
-    /// Returns devices after `cursor`, by id.
+    /// Returns devices after a position; `nil` = from the first one on.
     func page(
-        organizationID: Int64, filter: DeviceFilter, after cursor: String, limit: PageLimit
-    ) throws -> PageRows<DeviceRecord> {
-        var (condition, arguments) = Self.condition(filter, [organizationID, cursor])
+        organizationID: Int64, filter: DeviceFilter, by order: DeviceOrder, after position: DeviceOrder.Position?,
+        limit: PageLimit
+    ) throws -> PageRows<ListedDevice> {
+        var (condition, arguments) = Self.condition(filter, [organizationID])
+        let (key, direction, sign) = (order.key.sql, order.isDescending ? " DESC" : "", order.isDescending ? "<" : ">")
+        if let position {
+            arguments.append(position.deviceID)
+            let id = "$\(arguments.count)"
+            if order.key == .id {
+                condition += " AND d.id \(sign) \(id)"
+            } else {
+                arguments.append(order.bindable(position))
+                condition += " AND (\(key), d.id) \(sign) ($\(arguments.count), \(id))"
+            }
+        }
         arguments.append(limit.statementRows)
-        condition += " AND d.id > $2 ORDER BY d.id LIMIT $\(arguments.count)"
-        return try connection.page(limit, "\(select) \(condition)", arguments: arguments, row: Self.record)
+        let keys = order.key == .id ? ["d.id"] : [key, "d.id"]
+        condition += " ORDER BY \(keys.map { "\($0)\(direction)" }.joined(separator: ", ")) LIMIT $\(arguments.count)"
+        return try connection.page(
+            limit, "SELECT \(columns), \(key) AS sort_key \(tables) \(condition)", arguments: arguments
+        ) { row in
+            ListedDevice(device: try Self.record(row), position: order.position(row))
+        }
     }
 
     /// Returns the ids of all devices that match.
@@ -266,6 +356,16 @@ struct DeviceRecords<C: ReadConnection> {
         }
         if let suite = filter.suiteID { require({ "d.suite_id = \($0)" }, suite) }
         if let site = filter.siteID { require({ "s.site_id = \($0)" }, site) }
+        if let time = filter.silentSince {
+            require({ "d.initialized_at <= \($0) AND coalesce(d.last_seen_at, 0) <= \($0)" }, time.microseconds)
+        }
+        if let time = filter.lastSeenSince { require({ "coalesce(d.last_seen_at, 0) >= \($0)" }, time.microseconds) }
+        if let time = filter.lastSeenBefore {
+            require({ "d.last_seen_at IS NOT NULL AND coalesce(d.last_seen_at, 0) < \($0)" }, time.microseconds)
+        }
+        if !filter.sdkVersion.isEmpty {
+            require({ "substr(d.sdk_version, 1, length(CAST(\($0) AS TEXT))) = \($0)" }, filter.sdkVersion)
+        }
         switch filter.status {
         case .registered: sql += " AND d.is_disabled = 0 AND d.initialized_at IS NULL"
         case .initialized: sql += " AND d.is_disabled = 0 AND d.initialized_at IS NOT NULL"

@@ -5,13 +5,6 @@ import GRPCWire
 import GatewayAPI
 import RPC
 
-/// A device with information about its key.
-struct DeviceView: Sendable {
-    let device: DeviceRecord
-    /// The last use of its key, to the minute.
-    let keyUsedAt: UnixTime?
-}
-
 /// The management of an organization's devices and suites, for operators.
 ///
 /// A device's key is updated in the same transaction: it is held while the device is disabled or unbound.
@@ -99,7 +92,7 @@ struct DeviceRegistry: Sendable {
     /// - Parameter requestedID: `nil` assigns an id of today.
     func register(
         _ requestedID: DeviceID?, _ labels: DeviceLabels, suiteID: Int64?, by caller: Caller
-    ) async throws -> DeviceView {
+    ) async throws -> DeviceRecord {
         let now = clock.now()
         return try await database.write { connection in
             if let suiteID { _ = try suite(suiteID, of: caller, in: connection) }
@@ -130,19 +123,20 @@ struct DeviceRegistry: Sendable {
         }
     }
 
-    func device(_ id: DeviceID, for caller: Caller) async throws -> DeviceView {
+    func device(_ id: DeviceID, for caller: Caller) async throws -> DeviceRecord {
         try await database.read { connection in
-            try view(try device(id, of: caller, in: connection), in: connection)
+            try device(id, of: caller, in: connection)
         }
     }
 
-    /// Returns a page of devices; its cursor is a device's id.
-    func devices(_ filter: DeviceFilter, _ page: Page, for caller: Caller) async throws -> PageRows<DeviceView> {
-        let (organizationID, first) = (caller.organization.id, page.cursor)
+    /// Returns a page of devices; its cursor is a position in the order.
+    func devices(
+        _ filter: DeviceFilter, by order: DeviceOrder, _ page: Page, for caller: Caller
+    ) async throws -> PageRows<ListedDevice> {
+        let (organizationID, first) = (caller.organization.id, try page.cursor { order.position($0) })
         return try await list(page, skipsRows: filter != DeviceFilter()) { connection, limit, last in
             try DeviceRecords(connection).page(
-                organizationID: organizationID, filter: filter, after: last?.device.id ?? first, limit: limit
-            ).map { try view($0, in: connection) }
+                organizationID: organizationID, filter: filter, by: order, after: last?.position ?? first, limit: limit)
         }
     }
 
@@ -159,7 +153,7 @@ struct DeviceRegistry: Sendable {
     func describe(
         _ id: DeviceID, displayName: String?, description: String?, tags: [String: String], replacingTags: Bool,
         by caller: Caller
-    ) async throws -> DeviceView {
+    ) async throws -> DeviceRecord {
         try await change(id, by: caller) { device, now, connection in
             let tags = replacingTags ? tags : device.tags.merging(tags) { _, new in new }
             try DeviceRules.tags(tags)
@@ -171,7 +165,7 @@ struct DeviceRegistry: Sendable {
         }
     }
 
-    func enable(_ id: DeviceID, by caller: Caller) async throws -> DeviceView {
+    func enable(_ id: DeviceID, by caller: Caller) async throws -> DeviceRecord {
         try await change(id, by: caller) { device, now, connection in
             try Self.requireInUse(device)
             try DeviceRecords(connection).setDisabled(id, false, at: now)
@@ -179,7 +173,7 @@ struct DeviceRegistry: Sendable {
         }
     }
 
-    func disable(_ id: DeviceID, by caller: Caller) async throws -> DeviceView {
+    func disable(_ id: DeviceID, by caller: Caller) async throws -> DeviceRecord {
         try await change(id, by: caller) { device, now, connection in
             try Self.requireInUse(device)
             try DeviceRecords(connection).setDisabled(id, true, at: now)
@@ -188,7 +182,7 @@ struct DeviceRegistry: Sendable {
     }
 
     /// Permits the device to replace a key in use, for some minutes.
-    func allowReinit(_ id: DeviceID, by caller: Caller) async throws -> DeviceView {
+    func allowReinit(_ id: DeviceID, by caller: Caller) async throws -> DeviceRecord {
         try await change(id, by: caller) { device, now, connection in
             try Self.requireInUse(device)
             // The permission would have no effect.
@@ -202,7 +196,7 @@ struct DeviceRegistry: Sendable {
         }
     }
 
-    func bind(_ id: DeviceID, toSuite suiteID: Int64, by caller: Caller) async throws -> DeviceView {
+    func bind(_ id: DeviceID, toSuite suiteID: Int64, by caller: Caller) async throws -> DeviceRecord {
         try await change(id, by: caller) { device, now, connection in
             try Self.requireInUse(device)
             let suite = try suite(suiteID, of: caller, in: connection)
@@ -219,7 +213,7 @@ struct DeviceRegistry: Sendable {
         }
     }
 
-    func unbind(_ id: DeviceID, fromSuite suiteID: Int64, by caller: Caller) async throws -> DeviceView {
+    func unbind(_ id: DeviceID, fromSuite suiteID: Int64, by caller: Caller) async throws -> DeviceRecord {
         try await change(id, by: caller) { device, now, connection in
             _ = try suite(suiteID, of: caller, in: connection)
             guard device.suiteID == suiteID else {
@@ -233,11 +227,11 @@ struct DeviceRegistry: Sendable {
     }
 
     /// Retires a device: its key, its uploads and its place end, and its row stays for the objects that name it.
-    func retire(_ id: DeviceID, by caller: Caller) async throws -> DeviceView {
+    func retire(_ id: DeviceID, by caller: Caller) async throws -> DeviceRecord {
         let now = clock.now()
         return try await database.write(mayUseReserve: true) { connection in
             let device = try device(id, of: caller, in: connection)
-            guard device.retiredAt == nil else { return try view(device, in: connection) }
+            guard device.retiredAt == nil else { return device }
             try DeviceRecords(connection).retire(id, at: now)
             try keys.delete(id.text, in: connection)
             try uploads.abort(
@@ -247,7 +241,7 @@ struct DeviceRegistry: Sendable {
     }
 
     /// Makes a retired device a registered one, in no suite.
-    func unretire(_ id: DeviceID, by caller: Caller) async throws -> DeviceView {
+    func unretire(_ id: DeviceID, by caller: Caller) async throws -> DeviceRecord {
         try await change(id, by: caller) { device, now, connection in
             guard device.retiredAt != nil else {
                 throw RPCError(bare: .failedPrecondition, "\(ResourceName.device(id.text)) is not retired")
@@ -282,7 +276,7 @@ struct DeviceRegistry: Sendable {
     private func change(
         _ id: DeviceID, by caller: Caller,
         _ body: @escaping @Sendable (DeviceRecord, UnixTime, Connection) throws -> Void
-    ) async throws -> DeviceView {
+    ) async throws -> DeviceRecord {
         let now = clock.now()
         return try await database.write { connection in
             try body(try device(id, of: caller, in: connection), now, connection)
@@ -292,14 +286,9 @@ struct DeviceRegistry: Sendable {
 
     private func finish(
         _ id: DeviceID, by caller: Caller, at now: UnixTime, in connection: Connection
-    ) throws -> DeviceView {
+    ) throws -> DeviceRecord {
         try Audit.record(caller.did(to: ResourceName.device(id.text)), at: now, in: connection)
-        return try view(try device(id, of: caller, in: connection), in: connection)
-    }
-
-    private func view(_ device: DeviceRecord, in connection: ReadConnection) throws -> DeviceView {
-        let key = try keys.state(of: device.id, at: clock.now(), in: connection)
-        return DeviceView(device: device, keyUsedAt: key?.lastUsedAt)
+        return try device(id, of: caller, in: connection)
     }
 
     func device(_ id: DeviceID, of caller: Caller, in connection: ReadConnection) throws -> DeviceRecord {

@@ -12,25 +12,68 @@ extension SuiteRecord {
     }
 }
 
-extension DeviceView {
+extension DeviceRecord {
     var message: Device {
         Device(
-            name: ResourceName.device(device.id), deviceID: device.id, displayName: device.displayName,
-            description: device.description, suite: device.suiteID.map(ResourceName.suite) ?? "", tags: device.tags,
-            status: device.status, siteID: device.siteID ?? 0, sdkVersion: device.sdkVersion,
-            platform: device.platform, initializedAt: device.initializedAt.map { Timestamp($0) },
-            lastSeenAt: [device.lastSeenAt, keyUsedAt].compactMap { $0 }.max().map { Timestamp($0) },
-            createdAt: Timestamp(device.createdAt), updatedAt: Timestamp(device.updatedAt),
-            retiredAt: device.retiredAt.map { Timestamp($0) }, addressSerial: device.addressSerial,
-            keyRotationRequestedAt: device.keyRotationRequestedAt.map { Timestamp($0) })
+            name: ResourceName.device(id), deviceID: id, displayName: displayName, description: description,
+            suite: suiteID.map(ResourceName.suite) ?? "", tags: tags, status: status, siteID: siteID ?? 0,
+            sdkVersion: sdkVersion, platform: platform, initializedAt: initializedAt.map { Timestamp($0) },
+            lastSeenAt: lastSeenAt.map { Timestamp($0) }, createdAt: Timestamp(createdAt),
+            updatedAt: Timestamp(updatedAt), retiredAt: retiredAt.map { Timestamp($0) }, addressSerial: addressSerial,
+            keyRotationRequestedAt: keyRotationRequestedAt.map { Timestamp($0) })
     }
-}
 
-extension DeviceRecord {
-    fileprivate var status: DeviceStatus {
+    private var status: DeviceStatus {
         if retiredAt != nil { return .retired }
         if isDisabled { return .disabled }
         return initializedAt == nil ? .registered : .initialized
+    }
+}
+
+extension DeviceFilter {
+    /// Reads the filter of a request.
+    ///
+    /// - Throws: INVALID_ARGUMENT with the field and the rule.
+    init(_ request: ListDevicesRequest, at now: UnixTime) throws(RPCError) {
+        self.init()
+        if !request.suite.isEmpty { suiteID = try ResourceName.suiteID(request.suite, field: "suite") }
+        if request.siteID != 0 { siteID = request.siteID }
+        status = try request.status.filter
+        guard (0...Self.longestSilence).contains(request.silentForSeconds) else {
+            throw .invalidArgument("silent_for_seconds must be 0 to \(Self.longestSilence)")
+        }
+        if request.silentForSeconds > 0 { silentSince = now.adding(seconds: -request.silentForSeconds) }
+        lastSeenSince = try Self.time(request.lastSeenSince, "last_seen_since")
+        lastSeenBefore = try Self.time(request.lastSeenBefore, "last_seen_before")
+        try FieldRules.note(request.sdkVersion, field: "sdk_version", limit: 256)
+        sdkVersion = request.sdkVersion
+    }
+
+    /// Ten years, in seconds.
+    private static let longestSilence: Int64 = 3650 * 86_400
+
+    private static func time(_ value: Timestamp?, _ field: String) throws(RPCError) -> UnixTime? {
+        guard let value else { return nil }
+        guard let time = value.time else { throw .invalidArgument("\(field) is not a valid time") }
+        return time
+    }
+}
+
+extension DeviceOrder {
+    /// Reads a key, optionally followed by ` desc`; empty = by id.
+    ///
+    /// - Throws: INVALID_ARGUMENT for any other text.
+    init(_ text: String) throws(RPCError) {
+        self.init()
+        guard !text.isEmpty else { return }
+        let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard parts.count == 1 || parts.count == 2 && parts[1] == "desc", let key = Key(rawValue: String(parts[0]))
+        else {
+            throw .invalidArgument(
+                "order_by must be device_id, display_name or last_seen_at, with \" desc\" for the largest first")
+        }
+        self.key = key
+        isDescending = parts.count == 2
     }
 }
 

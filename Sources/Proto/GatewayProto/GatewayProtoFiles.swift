@@ -647,6 +647,7 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.Device.name	`devices/260427-000001`.
         archebase.meta.v1.Device.device_id	`260427-000001`: the day of its assignment (YYMMDD) and six digits.
         archebase.meta.v1.Device.suite	The suite's name; empty = none.
+        archebase.meta.v1.Device.last_seen_at	The last call with its key, or the last time that it fetched one, to the minute. Unset = never.
         archebase.meta.v1.Device.retired_at	Unset = not retired.
         archebase.meta.v1.Device.address_serial	The serial number of the last announcement of addresses that the device took; 0 = none. Not set if its client does not read announcements, or has not fetched a token since it does.
         archebase.meta.v1.Device.key_rotation_requested_at	The time at which an operator requested that the device replace its key. Unset = not requested, or done.
@@ -659,6 +660,11 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.AnnouncedAddresses.unaware	Devices whose client does not read announcements, or has not fetched a token since it does.
         archebase.meta.v1.RegisterDeviceRequest.device_id	Empty = generated: today's date and six random digits.
         archebase.meta.v1.ListDevicesRequest.status	Unset = all but retired devices.
+        archebase.meta.v1.ListDevicesRequest.silent_for_seconds	Only devices that have a key, or had one, and were not heard of for this many seconds, nor got their key in them; 0 = any.
+        archebase.meta.v1.ListDevicesRequest.last_seen_since	Only devices that were last seen at this time or later.
+        archebase.meta.v1.ListDevicesRequest.last_seen_before	Only devices that were last seen before this time, not those that were never seen.
+        archebase.meta.v1.ListDevicesRequest.sdk_version	Only devices whose `sdk_version` begins with this text; empty = any.
+        archebase.meta.v1.ListDevicesRequest.order_by	`device_id`, `display_name` or `last_seen_at`, optionally followed by ` desc`; empty = `device_id`. A device that was never seen counts as seen before all others.
         archebase.meta.v1.GetDeviceNamesRequest.device_ids	At most 1000.
         archebase.meta.v1.GetDeviceNamesResponse.display_names	The names by device id.
         archebase.meta.v1.UpdateDeviceRequest.replace_tags	Replaces all tags by `tags`; otherwise `tags` are merged into them.

@@ -376,6 +376,7 @@ public struct Device: Message {
     public var sdkVersion: String = ""
     public var platform: String = ""
     public var initializedAt: Timestamp?
+    /// The last call with its key, or the last time that it fetched one, to the minute. Unset = never.
     public var lastSeenAt: Timestamp?
     public var createdAt: Timestamp?
     public var updatedAt: Timestamp?
@@ -1044,6 +1045,17 @@ public struct ListDevicesRequest: Message {
     public var status: DeviceStatus = DeviceStatus(rawValue: 0)
     public var pageSize: Int32 = 0
     public var pageToken: String = ""
+    /// Only devices that have a key, or had one, and were not heard of for this many seconds, nor got their key in them; 0 = any.
+    public var silentForSeconds: Int64 = 0
+    /// Only devices that were last seen at this time or later.
+    public var lastSeenSince: Timestamp?
+    /// Only devices that were last seen before this time, not those that were never seen.
+    public var lastSeenBefore: Timestamp?
+    /// Only devices whose `sdk_version` begins with this text; empty = any.
+    public var sdkVersion: String = ""
+    /// `device_id`, `display_name` or `last_seen_at`, optionally followed by ` desc`; empty = `device_id`. A device that was never
+    /// seen counts as seen before all others.
+    public var orderBy: String = ""
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -1053,13 +1065,23 @@ public struct ListDevicesRequest: Message {
         siteID: Int64 = 0,
         status: DeviceStatus = DeviceStatus(rawValue: 0),
         pageSize: Int32 = 0,
-        pageToken: String = ""
+        pageToken: String = "",
+        silentForSeconds: Int64 = 0,
+        lastSeenSince: Timestamp? = nil,
+        lastSeenBefore: Timestamp? = nil,
+        sdkVersion: String = "",
+        orderBy: String = ""
     ) {
         self.suite = suite
         self.siteID = siteID
         self.status = status
         self.pageSize = pageSize
         self.pageToken = pageToken
+        self.silentForSeconds = silentForSeconds
+        self.lastSeenSince = lastSeenSince
+        self.lastSeenBefore = lastSeenBefore
+        self.sdkVersion = sdkVersion
+        self.orderBy = orderBy
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -1070,6 +1092,11 @@ public struct ListDevicesRequest: Message {
             case 24: try ProtoEnum<DeviceStatus>.merge(into: &self.status, from: &reader)
             case 32: try ProtoInt32.merge(into: &self.pageSize, from: &reader)
             case 42: try ProtoString.merge(into: &self.pageToken, from: &reader)
+            case 48: try ProtoInt64.merge(into: &self.silentForSeconds, from: &reader)
+            case 58: try ProtoMessage<Timestamp>.merge(into: &self.lastSeenSince, from: &reader)
+            case 66: try ProtoMessage<Timestamp>.merge(into: &self.lastSeenBefore, from: &reader)
+            case 74: try ProtoString.merge(into: &self.sdkVersion, from: &reader)
+            case 82: try ProtoString.merge(into: &self.orderBy, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1082,11 +1109,21 @@ public struct ListDevicesRequest: Message {
         size += ProtoEnum<DeviceStatus>.size(self.status, tag: 24)
         size += ProtoInt32.size(self.pageSize, tag: 32)
         size += ProtoString.size(self.pageToken, tag: 42)
+        size += ProtoInt64.size(self.silentForSeconds, tag: 48)
+        size += ProtoMessage<Timestamp>.size(optional: self.lastSeenSince, tag: 58)
+        size += ProtoMessage<Timestamp>.size(optional: self.lastSeenBefore, tag: 66)
+        size += ProtoString.size(self.sdkVersion, tag: 74)
+        size += ProtoString.size(self.orderBy, tag: 82)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(self.orderBy, tag: 82, to: &writer)
+        ProtoString.write(self.sdkVersion, tag: 74, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.lastSeenBefore, tag: 66, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.lastSeenSince, tag: 58, to: &writer)
+        ProtoInt64.write(self.silentForSeconds, tag: 48, to: &writer)
         ProtoString.write(self.pageToken, tag: 42, to: &writer)
         ProtoInt32.write(self.pageSize, tag: 32, to: &writer)
         ProtoEnum<DeviceStatus>.write(self.status, tag: 24, to: &writer)
@@ -1703,67 +1740,70 @@ extension FileDescriptor {
             KAlSCGRldmljZUlkEiEKDGRpc3BsYXlfbmFtZRgCIAEoCVILZGlzcGxheU5hbWUSIAoLZGVzY3JpcHRpb24YAyABKAlSC2Rlc2Ny\
             aXB0aW9uEhQKBXN1aXRlGAQgASgJUgVzdWl0ZRJGCgR0YWdzGAUgAygLMjIuYXJjaGViYXNlLm1ldGEudjEuUmVnaXN0ZXJEZXZp\
             Y2VSZXF1ZXN0LlRhZ3NFbnRyeVIEdGFncxo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZh\
-            bHVlOgI4ASImChBHZXREZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUiuAEKEkxpc3REZXZpY2VzUmVxdWVzdBIUCgVz\
+            bHVlOgI4ASImChBHZXREZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUirAMKEkxpc3REZXZpY2VzUmVxdWVzdBIUCgVz\
             dWl0ZRgBIAEoCVIFc3VpdGUSFwoHc2l0ZV9pZBgCIAEoA1IGc2l0ZUlkEjcKBnN0YXR1cxgDIAEoDjIfLmFyY2hlYmFzZS5tZXRh\
             LnYxLkRldmljZVN0YXR1c1IGc3RhdHVzEhsKCXBhZ2Vfc2l6ZRgEIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgFIAEoCVIJ\
-            cGFnZVRva2VuInIKE0xpc3REZXZpY2VzUmVzcG9uc2USMwoHZGV2aWNlcxgBIAMoCzIZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmlj\
-            ZVIHZGV2aWNlcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4iNgoVR2V0RGV2aWNlTmFtZXNSZXF1ZXN0\
-            Eh0KCmRldmljZV9pZHMYASADKAlSCWRldmljZUlkcyK7AQoWR2V0RGV2aWNlTmFtZXNSZXNwb25zZRJgCg1kaXNwbGF5X25hbWVz\
-            GAEgAygLMjsuYXJjaGViYXNlLm1ldGEudjEuR2V0RGV2aWNlTmFtZXNSZXNwb25zZS5EaXNwbGF5TmFtZXNFbnRyeVIMZGlzcGxh\
-            eU5hbWVzGj8KEURpc3BsYXlOYW1lc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEiuwIK\
-            E1VwZGF0ZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZRImCgxkaXNwbGF5X25hbWUYAiABKAlIAFILZGlzcGxheU5h\
-            bWWIAQESJQoLZGVzY3JpcHRpb24YAyABKAlIAVILZGVzY3JpcHRpb26IAQESRAoEdGFncxgEIAMoCzIwLmFyY2hlYmFzZS5tZXRh\
-            LnYxLlVwZGF0ZURldmljZVJlcXVlc3QuVGFnc0VudHJ5UgR0YWdzEiEKDHJlcGxhY2VfdGFncxgFIAEoCFILcmVwbGFjZVRhZ3Ma\
-            NwoJVGFnc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAFCDwoNX2Rpc3BsYXlfbmFtZUIO\
-            CgxfZGVzY3JpcHRpb24iKQoTRW5hYmxlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIioKFERpc2FibGVEZXZpY2VS\
-            ZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUiKQoTUmV0aXJlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIisKFVVu\
-            cmV0aXJlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIikKE0RlbGV0ZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEo\
-            CVIEbmFtZSIoChJBbGxvd1JlaW5pdFJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSJ0ChdSb3RhdGVEZXZpY2VLZXlzUmVxdWVz\
-            dBIYCgdkZXZpY2VzGAEgAygJUgdkZXZpY2VzEhQKBXN1aXRlGAIgASgJUgVzdWl0ZRIXCgdzaXRlX2lkGAMgASgDUgZzaXRlSWQS\
-            EAoDYWxsGAQgASgIUgNhbGwiTgoYUm90YXRlRGV2aWNlS2V5c1Jlc3BvbnNlEhgKB2RldmljZXMYASABKANSB2RldmljZXMSGAoH\
-            dW5hd2FyZRgCIAEoA1IHdW5hd2FyZSJHChdBZGREZXZpY2VUb1N1aXRlUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUSFgoG\
-            ZGV2aWNlGAIgASgJUgZkZXZpY2UiTAocUmVtb3ZlRGV2aWNlRnJvbVN1aXRlUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUS\
-            FgoGZGV2aWNlGAIgASgJUgZkZXZpY2UqoQEKDERldmljZVN0YXR1cxIdChlERVZJQ0VfU1RBVFVTX1VOU1BFQ0lGSUVEEAASHAoY\
-            REVWSUNFX1NUQVRVU19SRUdJU1RFUkVEEAESHQoZREVWSUNFX1NUQVRVU19JTklUSUFMSVpFRBACEhoKFkRFVklDRV9TVEFUVVNf\
-            RElTQUJMRUQQAxIZChVERVZJQ0VfU1RBVFVTX1JFVElSRUQQBDLgFgoXRGV2aWNlTWFuYWdlbWVudFNlcnZpY2USfQoRQ3JlYXRl\
-            RGV2aWNlU3VpdGUSKy5hcmNoZWJhc2UubWV0YS52MS5DcmVhdGVEZXZpY2VTdWl0ZVJlcXVlc3QaHi5hcmNoZWJhc2UubWV0YS52\
-            MS5EZXZpY2VTdWl0ZSIbgtPkkwIVIhAvdjEvZGV2aWNlU3VpdGVzOgEqEoABCg5HZXREZXZpY2VTdWl0ZRIoLmFyY2hlYmFzZS5t\
-            ZXRhLnYxLkdldERldmljZVN1aXRlUmVxdWVzdBoeLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZVN1aXRlIiSQAgGC0+STAhsSGS92\
-            MS97bmFtZT1kZXZpY2VTdWl0ZXMvKn0SiAEKEExpc3REZXZpY2VTdWl0ZXMSKi5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2aWNl\
-            U3VpdGVzUmVxdWVzdBorLmFyY2hlYmFzZS5tZXRhLnYxLkxpc3REZXZpY2VTdWl0ZXNSZXNwb25zZSIbkAIBgtPkkwISEhAvdjEv\
-            ZGV2aWNlU3VpdGVzEoYBChFVcGRhdGVEZXZpY2VTdWl0ZRIrLmFyY2hlYmFzZS5tZXRhLnYxLlVwZGF0ZURldmljZVN1aXRlUmVx\
-            dWVzdBoeLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZVN1aXRlIiSC0+STAh4yGS92MS97bmFtZT1kZXZpY2VTdWl0ZXMvKn06ASoS\
-            kQEKEURlbGV0ZURldmljZVN1aXRlEisuYXJjaGViYXNlLm1ldGEudjEuRGVsZXRlRGV2aWNlU3VpdGVSZXF1ZXN0GiwuYXJjaGVi\
-            YXNlLm1ldGEudjEuRGVsZXRlRGV2aWNlU3VpdGVSZXNwb25zZSIhgtPkkwIbKhkvdjEve25hbWU9ZGV2aWNlU3VpdGVzLyp9Em0K\
-            DlJlZ2lzdGVyRGV2aWNlEiguYXJjaGViYXNlLm1ldGEudjEuUmVnaXN0ZXJEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEu\
-            djEuRGV2aWNlIhaC0+STAhAiCy92MS9kZXZpY2VzOgEqEmwKCUdldERldmljZRIjLmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmlj\
-            ZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiH5ACAYLT5JMCFhIUL3YxL3tuYW1lPWRldmljZXMvKn0SdAoLTGlz\
-            dERldmljZXMSJS5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2aWNlc1JlcXVlc3QaJi5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2\
-            aWNlc1Jlc3BvbnNlIhaQAgGC0+STAg0SCy92MS9kZXZpY2VzEoYBCg5HZXREZXZpY2VOYW1lcxIoLmFyY2hlYmFzZS5tZXRhLnYx\
-            LkdldERldmljZU5hbWVzUmVxdWVzdBopLmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZU5hbWVzUmVzcG9uc2UiH5ACAYLT5JMC\
-            FiIRL3YxL2RldmljZXM6bmFtZXM6ASoScgoMVXBkYXRlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuVXBkYXRlRGV2aWNlUmVx\
-            dWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIfgtPkkwIZMhQvdjEve25hbWU9ZGV2aWNlcy8qfToBKhJ5CgxFbmFibGVE\
-            ZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5FbmFibGVEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiaC\
-            0+STAiAiGy92MS97bmFtZT1kZXZpY2VzLyp9OmVuYWJsZToBKhJ8Cg1EaXNhYmxlRGV2aWNlEicuYXJjaGViYXNlLm1ldGEudjEu\
-            RGlzYWJsZURldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiJ4LT5JMCISIcL3YxL3tuYW1lPWRldmljZXMv\
-            Kn06ZGlzYWJsZToBKhKHAQoQQWRkRGV2aWNlVG9TdWl0ZRIqLmFyY2hlYmFzZS5tZXRhLnYxLkFkZERldmljZVRvU3VpdGVSZXF1\
-            ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiyC0+STAiYiIS92MS97ZGV2aWNlPWRldmljZXMvKn06YWRkVG9TdWl0ZToB\
-            KhKWAQoVUmVtb3ZlRGV2aWNlRnJvbVN1aXRlEi8uYXJjaGViYXNlLm1ldGEudjEuUmVtb3ZlRGV2aWNlRnJvbVN1aXRlUmVxdWVz\
-            dBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIxgtPkkwIrIiYvdjEve2RldmljZT1kZXZpY2VzLyp9OnJlbW92ZUZyb21TdWl0\
-            ZToBKhJ5CgxSZXRpcmVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5SZXRpcmVEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1l\
-            dGEudjEuRGV2aWNlIiaC0+STAiAiGy92MS97bmFtZT1kZXZpY2VzLyp9OnJldGlyZToBKhJ/Cg5VbnJldGlyZURldmljZRIoLmFy\
-            Y2hlYmFzZS5tZXRhLnYxLlVucmV0aXJlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIogtPkkwIiIh0v\
-            djEve25hbWU9ZGV2aWNlcy8qfTp1bnJldGlyZToBKhJsCgxEZWxldGVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVE\
-            ZXZpY2VSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IhyC0+STAhYqFC92MS97bmFtZT1kZXZpY2VzLyp9EnwKC0FsbG93\
-            UmVpbml0EiUuYXJjaGViYXNlLm1ldGEudjEuQWxsb3dSZWluaXRSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiuC\
-            0+STAiUiIC92MS97bmFtZT1kZXZpY2VzLyp9OmFsbG93UmVpbml0OgEqEo4BChBSb3RhdGVEZXZpY2VLZXlzEiouYXJjaGViYXNl\
-            Lm1ldGEudjEuUm90YXRlRGV2aWNlS2V5c1JlcXVlc3QaKy5hcmNoZWJhc2UubWV0YS52MS5Sb3RhdGVEZXZpY2VLZXlzUmVzcG9u\
-            c2UiIYLT5JMCGyIWL3YxL2RldmljZXM6cm90YXRlS2V5czoBKhKQAQoRQW5ub3VuY2VBZGRyZXNzZXMSKy5hcmNoZWJhc2UubWV0\
-            YS52MS5Bbm5vdW5jZUFkZHJlc3Nlc1JlcXVlc3QaJS5hcmNoZWJhc2UubWV0YS52MS5Bbm5vdW5jZWRBZGRyZXNzZXMiJ4LT5JMC\
-            ISIcL3YxL2RldmljZUFkZHJlc3Nlczphbm5vdW5jZToBKhKPAQoVR2V0QW5ub3VuY2VkQWRkcmVzc2VzEi8uYXJjaGViYXNlLm1l\
-            dGEudjEuR2V0QW5ub3VuY2VkQWRkcmVzc2VzUmVxdWVzdBolLmFyY2hlYmFzZS5tZXRhLnYxLkFubm91bmNlZEFkZHJlc3NlcyIe\
-            kAIBgtPkkwIVEhMvdjEvZGV2aWNlQWRkcmVzc2VzEpABChFXaXRoZHJhd0FkZHJlc3NlcxIrLmFyY2hlYmFzZS5tZXRhLnYxLldp\
-            dGhkcmF3QWRkcmVzc2VzUmVxdWVzdBolLmFyY2hlYmFzZS5tZXRhLnYxLkFubm91bmNlZEFkZHJlc3NlcyIngtPkkwIhIhwvdjEv\
-            ZGV2aWNlQWRkcmVzc2VzOndpdGhkcmF3OgEqYgZwcm90bzM=
+            cGFnZVRva2VuEiwKEnNpbGVudF9mb3Jfc2Vjb25kcxgGIAEoA1IQc2lsZW50Rm9yU2Vjb25kcxJCCg9sYXN0X3NlZW5fc2luY2UY\
+            ByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUg1sYXN0U2VlblNpbmNlEkQKEGxhc3Rfc2Vlbl9iZWZvcmUYCCABKAsy\
+            Gi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUg5sYXN0U2VlbkJlZm9yZRIfCgtzZGtfdmVyc2lvbhgJIAEoCVIKc2RrVmVyc2lv\
+            bhIZCghvcmRlcl9ieRgKIAEoCVIHb3JkZXJCeSJyChNMaXN0RGV2aWNlc1Jlc3BvbnNlEjMKB2RldmljZXMYASADKAsyGS5hcmNo\
+            ZWJhc2UubWV0YS52MS5EZXZpY2VSB2RldmljZXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIjYKFUdl\
+            dERldmljZU5hbWVzUmVxdWVzdBIdCgpkZXZpY2VfaWRzGAEgAygJUglkZXZpY2VJZHMiuwEKFkdldERldmljZU5hbWVzUmVzcG9u\
+            c2USYAoNZGlzcGxheV9uYW1lcxgBIAMoCzI7LmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZU5hbWVzUmVzcG9uc2UuRGlzcGxh\
+            eU5hbWVzRW50cnlSDGRpc3BsYXlOYW1lcxo/ChFEaXNwbGF5TmFtZXNFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgC\
+            IAEoCVIFdmFsdWU6AjgBIrsCChNVcGRhdGVEZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUSJgoMZGlzcGxheV9uYW1l\
+            GAIgASgJSABSC2Rpc3BsYXlOYW1liAEBEiUKC2Rlc2NyaXB0aW9uGAMgASgJSAFSC2Rlc2NyaXB0aW9uiAEBEkQKBHRhZ3MYBCAD\
+            KAsyMC5hcmNoZWJhc2UubWV0YS52MS5VcGRhdGVEZXZpY2VSZXF1ZXN0LlRhZ3NFbnRyeVIEdGFncxIhCgxyZXBsYWNlX3RhZ3MY\
+            BSABKAhSC3JlcGxhY2VUYWdzGjcKCVRhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgB\
+            Qg8KDV9kaXNwbGF5X25hbWVCDgoMX2Rlc2NyaXB0aW9uIikKE0VuYWJsZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFt\
+            ZSIqChREaXNhYmxlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIikKE1JldGlyZURldmljZVJlcXVlc3QSEgoEbmFt\
+            ZRgBIAEoCVIEbmFtZSIrChVVbnJldGlyZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIpChNEZWxldGVEZXZpY2VS\
+            ZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUiKAoSQWxsb3dSZWluaXRSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUidAoXUm90\
+            YXRlRGV2aWNlS2V5c1JlcXVlc3QSGAoHZGV2aWNlcxgBIAMoCVIHZGV2aWNlcxIUCgVzdWl0ZRgCIAEoCVIFc3VpdGUSFwoHc2l0\
+            ZV9pZBgDIAEoA1IGc2l0ZUlkEhAKA2FsbBgEIAEoCFIDYWxsIk4KGFJvdGF0ZURldmljZUtleXNSZXNwb25zZRIYCgdkZXZpY2Vz\
+            GAEgASgDUgdkZXZpY2VzEhgKB3VuYXdhcmUYAiABKANSB3VuYXdhcmUiRwoXQWRkRGV2aWNlVG9TdWl0ZVJlcXVlc3QSFAoFc3Vp\
+            dGUYASABKAlSBXN1aXRlEhYKBmRldmljZRgCIAEoCVIGZGV2aWNlIkwKHFJlbW92ZURldmljZUZyb21TdWl0ZVJlcXVlc3QSFAoF\
+            c3VpdGUYASABKAlSBXN1aXRlEhYKBmRldmljZRgCIAEoCVIGZGV2aWNlKqEBCgxEZXZpY2VTdGF0dXMSHQoZREVWSUNFX1NUQVRV\
+            U19VTlNQRUNJRklFRBAAEhwKGERFVklDRV9TVEFUVVNfUkVHSVNURVJFRBABEh0KGURFVklDRV9TVEFUVVNfSU5JVElBTElaRUQQ\
+            AhIaChZERVZJQ0VfU1RBVFVTX0RJU0FCTEVEEAMSGQoVREVWSUNFX1NUQVRVU19SRVRJUkVEEAQy4BYKF0RldmljZU1hbmFnZW1l\
+            bnRTZXJ2aWNlEn0KEUNyZWF0ZURldmljZVN1aXRlEisuYXJjaGViYXNlLm1ldGEudjEuQ3JlYXRlRGV2aWNlU3VpdGVSZXF1ZXN0\
+            Gh4uYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlU3VpdGUiG4LT5JMCFSIQL3YxL2RldmljZVN1aXRlczoBKhKAAQoOR2V0RGV2aWNl\
+            U3VpdGUSKC5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VTdWl0ZVJlcXVlc3QaHi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VT\
+            dWl0ZSIkkAIBgtPkkwIbEhkvdjEve25hbWU9ZGV2aWNlU3VpdGVzLyp9EogBChBMaXN0RGV2aWNlU3VpdGVzEiouYXJjaGViYXNl\
+            Lm1ldGEudjEuTGlzdERldmljZVN1aXRlc1JlcXVlc3QaKy5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2aWNlU3VpdGVzUmVzcG9u\
+            c2UiG5ACAYLT5JMCEhIQL3YxL2RldmljZVN1aXRlcxKGAQoRVXBkYXRlRGV2aWNlU3VpdGUSKy5hcmNoZWJhc2UubWV0YS52MS5V\
+            cGRhdGVEZXZpY2VTdWl0ZVJlcXVlc3QaHi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZSIkgtPkkwIeMhkvdjEve25hbWU9\
+            ZGV2aWNlU3VpdGVzLyp9OgEqEpEBChFEZWxldGVEZXZpY2VTdWl0ZRIrLmFyY2hlYmFzZS5tZXRhLnYxLkRlbGV0ZURldmljZVN1\
+            aXRlUmVxdWVzdBosLmFyY2hlYmFzZS5tZXRhLnYxLkRlbGV0ZURldmljZVN1aXRlUmVzcG9uc2UiIYLT5JMCGyoZL3YxL3tuYW1l\
+            PWRldmljZVN1aXRlcy8qfRJtCg5SZWdpc3RlckRldmljZRIoLmFyY2hlYmFzZS5tZXRhLnYxLlJlZ2lzdGVyRGV2aWNlUmVxdWVz\
+            dBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIWgtPkkwIQIgsvdjEvZGV2aWNlczoBKhJsCglHZXREZXZpY2USIy5hcmNoZWJh\
+            c2UubWV0YS52MS5HZXREZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIh+QAgGC0+STAhYSFC92MS97bmFt\
+            ZT1kZXZpY2VzLyp9EnQKC0xpc3REZXZpY2VzEiUuYXJjaGViYXNlLm1ldGEudjEuTGlzdERldmljZXNSZXF1ZXN0GiYuYXJjaGVi\
+            YXNlLm1ldGEudjEuTGlzdERldmljZXNSZXNwb25zZSIWkAIBgtPkkwINEgsvdjEvZGV2aWNlcxKGAQoOR2V0RGV2aWNlTmFtZXMS\
+            KC5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VOYW1lc1JlcXVlc3QaKS5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VOYW1l\
+            c1Jlc3BvbnNlIh+QAgGC0+STAhYiES92MS9kZXZpY2VzOm5hbWVzOgEqEnIKDFVwZGF0ZURldmljZRImLmFyY2hlYmFzZS5tZXRh\
+            LnYxLlVwZGF0ZURldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiH4LT5JMCGTIUL3YxL3tuYW1lPWRldmlj\
+            ZXMvKn06ASoSeQoMRW5hYmxlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuRW5hYmxlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFz\
+            ZS5tZXRhLnYxLkRldmljZSImgtPkkwIgIhsvdjEve25hbWU9ZGV2aWNlcy8qfTplbmFibGU6ASoSfAoNRGlzYWJsZURldmljZRIn\
+            LmFyY2hlYmFzZS5tZXRhLnYxLkRpc2FibGVEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIieC0+STAiEi\
+            HC92MS97bmFtZT1kZXZpY2VzLyp9OmRpc2FibGU6ASoShwEKEEFkZERldmljZVRvU3VpdGUSKi5hcmNoZWJhc2UubWV0YS52MS5B\
+            ZGREZXZpY2VUb1N1aXRlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIsgtPkkwImIiEvdjEve2RldmljZT1kZXZp\
+            Y2VzLyp9OmFkZFRvU3VpdGU6ASoSlgEKFVJlbW92ZURldmljZUZyb21TdWl0ZRIvLmFyY2hlYmFzZS5tZXRhLnYxLlJlbW92ZURl\
+            dmljZUZyb21TdWl0ZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiMYLT5JMCKyImL3YxL3tkZXZpY2U9ZGV2aWNl\
+            cy8qfTpyZW1vdmVGcm9tU3VpdGU6ASoSeQoMUmV0aXJlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuUmV0aXJlRGV2aWNlUmVx\
+            dWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSImgtPkkwIgIhsvdjEve25hbWU9ZGV2aWNlcy8qfTpyZXRpcmU6ASoSfwoO\
+            VW5yZXRpcmVEZXZpY2USKC5hcmNoZWJhc2UubWV0YS52MS5VbnJldGlyZURldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52\
+            MS5EZXZpY2UiKILT5JMCIiIdL3YxL3tuYW1lPWRldmljZXMvKn06dW5yZXRpcmU6ASoSbAoMRGVsZXRlRGV2aWNlEiYuYXJjaGVi\
+            YXNlLm1ldGEudjEuRGVsZXRlRGV2aWNlUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSIcgtPkkwIWKhQvdjEve25hbWU9\
+            ZGV2aWNlcy8qfRJ8CgtBbGxvd1JlaW5pdBIlLmFyY2hlYmFzZS5tZXRhLnYxLkFsbG93UmVpbml0UmVxdWVzdBoZLmFyY2hlYmFz\
+            ZS5tZXRhLnYxLkRldmljZSIrgtPkkwIlIiAvdjEve25hbWU9ZGV2aWNlcy8qfTphbGxvd1JlaW5pdDoBKhKOAQoQUm90YXRlRGV2\
+            aWNlS2V5cxIqLmFyY2hlYmFzZS5tZXRhLnYxLlJvdGF0ZURldmljZUtleXNSZXF1ZXN0GisuYXJjaGViYXNlLm1ldGEudjEuUm90\
+            YXRlRGV2aWNlS2V5c1Jlc3BvbnNlIiGC0+STAhsiFi92MS9kZXZpY2VzOnJvdGF0ZUtleXM6ASoSkAEKEUFubm91bmNlQWRkcmVz\
+            c2VzEisuYXJjaGViYXNlLm1ldGEudjEuQW5ub3VuY2VBZGRyZXNzZXNSZXF1ZXN0GiUuYXJjaGViYXNlLm1ldGEudjEuQW5ub3Vu\
+            Y2VkQWRkcmVzc2VzIieC0+STAiEiHC92MS9kZXZpY2VBZGRyZXNzZXM6YW5ub3VuY2U6ASoSjwEKFUdldEFubm91bmNlZEFkZHJl\
+            c3NlcxIvLmFyY2hlYmFzZS5tZXRhLnYxLkdldEFubm91bmNlZEFkZHJlc3Nlc1JlcXVlc3QaJS5hcmNoZWJhc2UubWV0YS52MS5B\
+            bm5vdW5jZWRBZGRyZXNzZXMiHpACAYLT5JMCFRITL3YxL2RldmljZUFkZHJlc3NlcxKQAQoRV2l0aGRyYXdBZGRyZXNzZXMSKy5h\
+            cmNoZWJhc2UubWV0YS52MS5XaXRoZHJhd0FkZHJlc3Nlc1JlcXVlc3QaJS5hcmNoZWJhc2UubWV0YS52MS5Bbm5vdW5jZWRBZGRy\
+            ZXNzZXMiJ4LT5JMCISIcL3YxL2RldmljZUFkZHJlc3Nlczp3aXRoZHJhdzoBKmIGcHJvdG8z
             """)
 }

@@ -1,3 +1,4 @@
+import Accounts
 import Basics
 import CommandLineInterface
 import Proto
@@ -34,6 +35,15 @@ struct DeviceList: ClientCommand {
             .option(
                 "--silent-for", "TIME", \.silence,
                 "List only devices that were not heard of for this long, such as 12h or 2d, since they got their key"),
+            .option(
+                "--seen-within", "TIME", \.recency,
+                "List only devices that were last seen within this time, such as 30m"),
+            .option(
+                "--sdk-version", "VERSION", \.sdkVersion,
+                "List only devices whose program version begins with this text, such as data-gateway/0.3"),
+            .option(
+                "--order-by", "ORDER", \.order,
+                "The order: device_id, display_name or last_seen_at, with ' desc' for the largest first"),
             .flag("--retired", \.isRetired, "List retired devices, which other lists do not contain"),
         ] + connectionParameters
     }
@@ -42,6 +52,9 @@ struct DeviceList: ClientCommand {
     var site: String?
     var status: Status?
     var silence: TimeSpan?
+    var recency: TimeSpan?
+    var sdkVersion = ""
+    var order = ""
     var isRetired = false
     var connection = ConnectionOptions()
 
@@ -54,17 +67,12 @@ struct DeviceList: ClientCommand {
         let service = DeviceManagementServiceClient(gateway)
         let devices = try await service.allDevices(
             ListDevicesRequest(
-                suite: suite, siteID: number, status: isRetired ? .retired : status?.device ?? .unspecified))
+                suite: suite, siteID: number, status: isRetired ? .retired : status?.device ?? .unspecified,
+                silentForSeconds: silence?.seconds ?? 0,
+                lastSeenSince: recency.map { Timestamp(gateway.now.adding(seconds: -$0.seconds)) },
+                sdkVersion: sdkVersion, orderBy: order))
         await report(service, gateway)
-        return Reply("devices", silence.map { Self.silent(devices, for: $0, at: gateway.now) } ?? devices)
-    }
-
-    /// Returns the devices that were last seen, or got their key, longer ago than a time.
-    private static func silent(_ devices: [Device], for time: TimeSpan, at now: UnixTime) -> [Device] {
-        devices.filter { device in
-            guard let seen = device.lastSeenAt ?? device.initializedAt else { return false }
-            return seen.seconds < now.seconds - time.seconds
-        }
+        return Reply("devices", devices)
     }
 
     /// Writes how many devices took announced addresses. Earlier versions of the gateway have no announcements.
