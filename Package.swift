@@ -346,7 +346,8 @@ let package = Package(
         .executableTarget(
             name: "showcase",
             dependencies: [
-                "Accounts", "Backup", "Basics", "Capability", "Catalog", "Checksums", "Crypto", "Database", "DeviceInit",
+                "Accounts", "Backup", "Basics", "Capability", "Catalog", "Checksums", "Crypto", "Database",
+                "DeviceInit",
                 "DirectoryEngine", "EventLoops", "FileTesting", "GatewayAPI", "GatewayFormats", "ObjectStore", "Proto",
                 "RPC", "Serve", "StoreProtocol", "TestSupport", "ThreadCalls", "Uploads", "Webhooks", "Wire",
             ],
