@@ -6,7 +6,7 @@ import pytest
 from support import older as older_gateway
 from support.database import changing, rows
 from support.gateway import Gateway, eventually
-from support.parties import User
+from support.parties import User, call
 from support.refusal import refused
 
 pytestmark = pytest.mark.sqlite
@@ -58,7 +58,12 @@ def upgraded(binary, tmp_path, stubs):
                 add(database, name, tags, age_days)
             database.execute("INSERT INTO search_upgrade (id, position) SELECT 1, max(position) + 1 FROM objects")
             store(database)
-        return gateway, User.login(gateway.start(), stubs, "system", "admin", older_gateway.PASSWORD)
+        user = User.login(gateway.start(), stubs, "system", "admin", older_gateway.PASSWORD)
+        # The data are more than a day old, which looks like a step of the clock.
+        clock = stubs.gateway.ClockServiceStub(gateway.channel("admin"))
+        step = call(clock.GetClock, stubs.gateway.GetClockRequest(), user.token).step_seconds
+        call(clock.ConfirmClock, stubs.gateway.ConfirmClockRequest(step_seconds=step), user.token)
+        return gateway, user
 
     yield start
     gateway.close()
