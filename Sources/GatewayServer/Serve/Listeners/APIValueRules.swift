@@ -71,6 +71,13 @@ extension OpenAPIDocument {
         "archebase.meta.v1.GetDeviceNamesRequest.device_ids":
             .identifiers("^[0-9]{6}-[0-9]{6}$", example: "260427-000001"),
         "archebase.meta.v1.GetDeviceSuiteRequest.name": suiteNumber,
+        "archebase.meta.v1.ListDevicesRequest.order_by":
+            .pattern(
+                "^((device_id|display_name|last_seen_at)( desc)?)?$", example: "last_seen_at desc", mayBeEmpty: true),
+        // Below 315,000,000 seconds, about ten years.
+        "archebase.meta.v1.ListDevicesRequest.silent_for_seconds":
+            .pattern(
+                "^(0|[1-9][0-9]{0,7}|[12][0-9]{8}|30[0-9]{7}|31[0-4][0-9]{6})$", example: "259200", mayBeEmpty: true),
         "archebase.meta.v1.ListDevicesRequest.suite": optionalSuite,
         "archebase.meta.v1.RegisterDeviceRequest.device_id":
             .pattern("^([0-9]{6}-[0-9]{6})?$", example: "260427-000001", mayBeEmpty: true),
