@@ -1,11 +1,13 @@
 """Uses the console's pages of devices and of their uploads in headless Chromium."""
 
+import csv
+import io
 import json
 
 import zxingcpp
 from PIL import Image
 from selenium.webdriver.common.by import By
-from support.parties import init_device, unique_device_id
+from support.parties import Fleet, init_device, unique_device_id
 from support.uploads import Upload, content
 
 
@@ -37,6 +39,30 @@ def test_device_is_registered_initialized_and_disabled(console, admin, fleet, ga
     console.press("Enable")
     console.press("Enable")
     console.until(lambda: console.fact("State") == "initialized")
+
+
+def test_silent_devices_are_filtered_and_exported(console, admin, gateway, stubs):
+    """The robots that were not heard of are a file after the choice of a time and a press of a button."""
+    fleet = Fleet.create(admin)
+    silent = fleet.register().device_id
+    init_device(gateway, stubs, silent)
+    fleet.register()
+    console.open(f"http://{gateway.listeners['web']}/console/#/devices?suite={fleet.suite}&silent=0.00001")
+
+    def listed() -> list[str]:
+        console.driver.refresh()
+        console.until(lambda: console.rows() or "No devices match the filter." in console.text)
+        return [row["Device"] for row in console.rows()]
+
+    # Silence of a second, which begins with the device's key.
+    console.until(lambda: listed() == [silent])
+    console.choose("Order", "Last seen, latest first")
+    console.until(lambda: "order=last_seen_at+desc" in console.driver.current_url)
+    console.press("Export CSV")
+    (row,) = csv.DictReader(io.StringIO(console.downloaded("devices.csv").decode(), newline=""))
+    assert (row["device_id"], row["status"], row["suite"]) == (silent, "initialized", fleet.suite)
+    console.choose("Last seen", "Over 3 days ago")
+    console.until(lambda: "No devices match the filter." in console.text)
 
 
 def test_form_shows_why_the_gateway_refuses(console):

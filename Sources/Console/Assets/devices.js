@@ -1,4 +1,5 @@
-import { call } from './api.js'
+import { call, callAll } from './api.js'
+import { deviceFilter, exportDevices, isSilent, loadDevicePage } from './device-list.js'
 import { deviceLink, keepDeviceNames } from './device-names.js'
 import { badge, button, h, pageHeader, showNotice } from './dom.js'
 import { formField, showFormDialog } from './dialog.js'
@@ -10,6 +11,10 @@ const statuses = [
   ['', 'All states'], ['DEVICE_STATUS_REGISTERED', 'Registered'], ['DEVICE_STATUS_INITIALIZED', 'Initialized'],
   ['DEVICE_STATUS_DISABLED', 'Disabled'], ['DEVICE_STATUS_RETIRED', 'Retired'],
 ]
+const silences = [['', 'Any time'], ['0.0417', 'Over 1 hour ago'], ['1', 'Over 1 day ago'], ['3', 'Over 3 days ago'],
+  ['7', 'Over 7 days ago'], ['30', 'Over 30 days ago']]
+const orders = [['', 'Device id'], ['display_name', 'Name'], ['last_seen_at', 'Last seen, longest ago first'],
+  ['last_seen_at desc', 'Last seen, latest first']]
 const badgeKinds = { DEVICE_STATUS_INITIALIZED: 'good', DEVICE_STATUS_DISABLED: 'bad' }
 
 /** The device's state as a badge. */
@@ -27,29 +32,34 @@ function suiteName(suite) {
   return suite.displayName ? `${suite.displayName} (${suite.name})` : suite.name
 }
 
-/** Days without a sign of life after which a device is shown as silent. */
-const silentDays = 3
-
-/** Shows the organization's devices, filtered by a text, suite and state. */
+/** Shows the organization's devices: those of a filter, which is in the page's address, in the order of choice. */
 export async function renderDevices(body, { query, reload }) {
-  const [suites, uploads] = await Promise.all([suiteOptions(), lastUploads()])
+  const [suites, sites, uploads] = await Promise.all([
+    suiteOptions(), callAll('admin', 'ListSites', 'sites'), lastUploads()])
   const suiteNames = new Map(suites)
-  const filter = { suite: query.get('suite') ?? '', status: query.get('status') ?? '', text: query.get('text') ?? '' }
+  const filter = deviceFilter(query)
   const apply = (event) => {
     const chosen = new URLSearchParams(query)
     chosen.set(event.target.name, event.target.value)
     location.hash = `#/devices?${chosen}`
   }
-  const isFiltered = Object.values(filter).some(Boolean)
+  const isFiltered = Object.entries(filter).some(([name, value]) => name !== 'order' && value)
   body.replaceChildren(
-    pageHeader('Devices', button('New suite', () => createSuite(reload)),
+    pageHeader('Devices', button('Export CSV', () => exportDevices(filter, 'csv')),
+      button('Export JSON', () => exportDevices(filter, 'json')), button('New suite', () => createSuite(reload)),
       button('Register device', () => registerDevice(suites), 'primary')),
     h('div', { class: 'filters', onchange: apply },
       formField({ name: 'text', label: 'Search', type: 'search', value: filter.text, placeholder: 'id, name or tag',
         'data-shortcut': 'search' }),
+      formField({ name: 'site', label: 'Site', type: 'select', value: filter.site,
+        options: [['', 'All sites'], ...sites.map(({ siteId, name }) => [siteId, name])] }),
       formField({ name: 'suite', label: 'Suite', type: 'select', value: filter.suite,
         options: [['', 'All suites'], ...suites] }),
-      formField({ name: 'status', label: 'State', type: 'select', value: filter.status, options: statuses })),
+      formField({ name: 'status', label: 'State', type: 'select', value: filter.status, options: statuses }),
+      formField({ name: 'silent', label: 'Last seen', type: 'select', value: filter.silent, options: silences }),
+      formField({ name: 'version', label: 'Program version', type: 'search', value: filter.version,
+        placeholder: 'its beginning' }),
+      formField({ name: 'order', label: 'Order', type: 'select', value: filter.order, options: orders })),
     pagedTable([
       { title: 'Device', cell: ({ deviceId, displayName = '' }) => {
         keepDeviceNames([[deviceId, displayName]])
@@ -58,25 +68,12 @@ export async function renderDevices(body, { query, reload }) {
       { title: 'Suite', cell: (device) => suiteNames.get(device.suite) ?? (device.suite || 'none') },
       { title: 'State', cell: (device) => [deviceBadge(device), isSilent(device) && badge('silent', 'bad')] },
       { title: 'Objects', isNumber: true, cell: (device) => objectsLink(device, uploads) },
+      { title: 'Program', cell: (device) => device.sdkVersion || null },
       { title: 'Platform', cell: (device) => device.platform || null },
       { title: 'Last seen', cell: (device) => timeElement(device.lastSeenAt, { isShort: true }) },
-    ], (pageToken) => loadDevices(filter, pageToken), isFiltered
+    ], (pageToken) => loadDevicePage(filter, pageToken), isFiltered
       ? 'No devices match the filter.'
       : firstDevice(suites)))
-}
-
-/** Returns a page of devices; a text is searched in all of them, page by page. */
-async function loadDevices({ suite, status, text }, pageToken) {
-  const message = { suite, pageSize: text ? 1000 : 50, pageToken }
-  if (status) message.status = status
-  const { devices = [], nextPageToken } = await call('devices', 'ListDevices', message)
-  const wanted = text.trim().toLowerCase()
-  return { rows: devices.filter((device) => matches(device, wanted)), next: nextPageToken }
-}
-
-function matches({ deviceId, displayName = '', description = '', tags = {} }, text) {
-  return [deviceId, displayName, description, ...Object.entries(tags).flat()]
-    .some((each) => each.toLowerCase().includes(text))
 }
 
 /** The number of objects of the devices that have most of them. */
@@ -93,12 +90,6 @@ async function lastUploads() {
 function objectsLink({ deviceId }, counts) {
   const address = `#/objects?${new URLSearchParams({ filter: `device=${deviceId}` })}`
   return h('a', { href: address }, counts.has(deviceId) ? Number(counts.get(deviceId)).toLocaleString('en') : 'Show')
-}
-
-/** Whether an initialized device has not called for some days. */
-export function isSilent({ status, lastSeenAt }) {
-  return status === 'DEVICE_STATUS_INITIALIZED' && lastSeenAt
-    && Date.now() - Date.parse(lastSeenAt) > silentDays * 86_400_000
 }
 
 /** What leads to the first device. */

@@ -1,7 +1,7 @@
 import { call, hasRole } from './api.js'
 import { isOverdue } from './backup.js'
 import { withDeviceName } from './device-names.js'
-import { isSilent } from './devices.js'
+import { countSilentDevices, silentDevices } from './device-list.js'
 import { h, pageHeader, propertyList } from './dom.js'
 import { formField } from './dialog.js'
 import { formatBytes, formatCount, timeElement } from './format.js'
@@ -90,11 +90,11 @@ function storedText({ storedObjects }, { listed }) {
 /** The current state as far as the user's role may see it; what cannot be read is `null`. */
 async function gatewayState() {
   const optional = (isAllowed, load) => (isAllowed ? load().catch(() => null) : null)
-  const [uploads, facets, corrupted, devices, system] = await Promise.all([
+  const [uploads, facets, corrupted, silent, system] = await Promise.all([
     optional(true, () => call('uploads', 'ListUploads', { pageSize: 1000 })),
     optional(true, () => call('management', 'GetObjectFacets', {})),
     optional(hasRole('admin'), () => call('management', 'ListBadObjects', { pageSize: 100 })),
-    optional(hasRole('operator'), () => call('devices', 'ListDevices', { pageSize: 1000 })),
+    optional(hasRole('operator'), countSilentDevices),
     optional(hasRole('system admin'), () => call('system', 'GetSystemStatus', {}, { organization: '' })),
   ])
   const list = uploads?.uploads ?? []
@@ -105,7 +105,7 @@ async function gatewayState() {
     listed: facets?.isExact ? Number(facets.count ?? 0) : null,
     corrupted: corrupted?.objects?.length ?? 0,
     hasMoreCorrupted: Boolean(corrupted?.nextPageToken),
-    silent: (devices?.devices ?? []).filter(isSilent),
+    silent,
     system: system && { ...system, freeBytes: Number(system.storeFreeBytes ?? 0),
       minimum: Number(system.storeMinimumFreeBytes ?? 0) },
   }
@@ -125,7 +125,8 @@ function attention({ corrupted, hasMoreCorrupted, silent, system }) {
     corrupted > 0 && [`${hasMoreCorrupted ? 'More than ' : ''}${formatCount(corrupted, 'corrupted object')}.`,
       '#/corrupted-objects', 'Show'],
     (system?.backupSchedules ?? []).some(isOverdue) && ['A scheduled backup is overdue.', '#/backup', 'Show'],
-    silent.length > 0 && [`${formatCount(silent.length, 'device')} silent for 3 days or more.`, '#/devices', 'Show'],
+    silent?.count > 0 && [`${silent.hasMore ? 'More than ' : ''}${formatCount(silent.count, 'device')} silent for 3 days or more.`,
+      silentDevices, 'Show'],
   ].filter(Boolean)
   if (notes.length === 0) return null
   return h('ul', { class: 'attention', 'aria-label': 'Needs attention' }, notes.map(([text, href, link]) =>

@@ -1,0 +1,87 @@
+import { call, callAll } from './api.js'
+import { enumLabel } from './format.js'
+
+/** Days without a sign of life after which a device is shown as silent. */
+const silentDays = 3
+const secondsOfDay = 86_400
+
+/** The filters of the list of devices as they are in the page's address. */
+const names = ['text', 'site', 'suite', 'status', 'silent', 'version', 'order']
+
+/** Returns the filter in the page's address. */
+export function deviceFilter(query) {
+  return Object.fromEntries(names.map((name) => [name, query.get(name) ?? '']))
+}
+
+/** The address of the devices that are in use and silent. */
+export const silentDevices = `#/devices?${new URLSearchParams({
+  status: 'DEVICE_STATUS_INITIALIZED', silent: silentDays, order: 'last_seen_at',
+})}`
+
+/** Counts the devices that are in use and silent, `{count, hasMore}`. */
+export async function countSilentDevices() {
+  const { devices = [], nextPageToken } = await call('devices', 'ListDevices',
+    { ...request({ status: 'DEVICE_STATUS_INITIALIZED', silent: silentDays }), pageSize: 1000 })
+  return { count: devices.length, hasMore: Boolean(nextPageToken) }
+}
+
+/** Whether an initialized device has not called for some days. */
+export function isSilent({ status, lastSeenAt }) {
+  return status === 'DEVICE_STATUS_INITIALIZED' && lastSeenAt
+    && Date.now() - Date.parse(lastSeenAt) > silentDays * secondsOfDay * 1000
+}
+
+/** Returns a page of devices; a text is searched in all of them, page by page. */
+export async function loadDevicePage(filter, pageToken) {
+  const { devices = [], nextPageToken } = await call('devices', 'ListDevices',
+    { ...request(filter), pageSize: filter.text ? 1000 : 50, pageToken })
+  return { rows: withText(devices, filter), next: nextPageToken }
+}
+
+/** Downloads all devices of the filter as a file in the format `csv` or `json`. */
+export async function exportDevices(filter, format) {
+  const devices = await callAll('devices', 'ListDevices', 'devices', { ...request(filter), pageSize: 1000 })
+  const records = withText(devices, filter).map(exported)
+  const text = format === 'csv' ? csvText(records) : `${JSON.stringify({ devices: records }, null, 2)}\n`
+  const url = URL.createObjectURL(new Blob([text], { type: format === 'csv' ? 'text/csv' : 'application/json' }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = `devices.${format}`
+  link.click()
+  URL.revokeObjectURL(url)
+}
+
+function request({ site, suite, status, silent, version, order }) {
+  return {
+    ...site && { siteId: site }, ...suite && { suite }, ...status && { status },
+    ...silent && { silentForSeconds: Math.round(Number(silent) * secondsOfDay) || 0 },
+    ...version && { sdkVersion: version }, ...order && { orderBy: order },
+  }
+}
+
+function withText(devices, { text }) {
+  const wanted = text.trim().toLowerCase()
+  return devices.filter(({ deviceId, displayName = '', description = '', tags = {} }) =>
+    [deviceId, displayName, description, ...Object.entries(tags).flat()]
+      .some((each) => each.toLowerCase().includes(wanted)))
+}
+
+/** The fields of a device for other programs, by the names of the command line. */
+function exported(device) {
+  return {
+    device_id: device.deviceId, display_name: device.displayName ?? '', status: enumLabel(device.status, 'DEVICE_STATUS_'),
+    suite: device.suite ?? '', site_id: device.siteId ?? '', last_seen_at: device.lastSeenAt ?? '',
+    initialized_at: device.initializedAt ?? '', sdk_version: device.sdkVersion ?? '', platform: device.platform ?? '',
+  }
+}
+
+/** The records as CSV (RFC 4180). A text that a spreadsheet would take for a formula begins with an apostrophe. */
+export function csvText(records) {
+  const columns = Object.keys(records[0] ?? exported({}))
+  const cell = (value) => {
+    const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value)
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  }
+  return [columns, ...records.map((record) => columns.map((column) => record[column]))]
+    .map((row) => `${row.map(cell).join(',')}\r\n`).join('')
+}
