@@ -16,6 +16,8 @@ package final class Accounts: Sendable {
     package let deviceKeys: DeviceKeys
     /// The records that are written once a minute. Flush it before the database closes.
     package let deferred: DeferredRecords
+    /// The refused calls that only named a device.
+    package let unprovenCalls = UnprovenCalls()
 
     /// The removal of users, which other modules can observe.
     package var userRemoval: UserRemoval { registries.users.removal }
@@ -81,7 +83,7 @@ package final class Accounts: Sendable {
             secondFactors: SecondFactors(environment.keyring, configuration: configuration))
         own = SelfService(sessions, clock: clock)
         credentials = MachineCredentials(
-            environment, tokens, deferred, wrongSecretsPerMinute: configuration.wrongCredentialsOfKey)
+            environment, tokens, deferred, unprovenCalls, wrongSecretsPerMinute: configuration.wrongCredentialsOfKey)
         registries = AccountRegistries(environment, passwords: sessions.passwords)
         keptResponses = KeptResponses(environment)
     }
@@ -247,18 +249,19 @@ struct MachineCredentials: Sendable {
     /// - Parameter wrongSecretsPerMinute: the limit for each credential, together for all of its uses.
     init(
         _ environment: ModuleEnvironment, _ tokens: AccessTokens, _ deferred: DeferredRecords,
-        wrongSecretsPerMinute: Int
+        _ unprovenCalls: UnprovenCalls, wrongSecretsPerMinute: Int
     ) {
         let (database, pepper) = (environment.database, environment.keyring.key(.pepper))
         let wrongSecrets = Throttle(perMinute: wrongSecretsPerMinute)
         func check(_ action: String) -> CredentialCheck {
             CredentialCheck(action: action, pepper: pepper, wrongSecrets: wrongSecrets, deferred: deferred)
         }
+        func proof(_ action: String) -> KeyProof {
+            KeyProof(database: database, check: check(action), unprovenCalls: unprovenCalls)
+        }
         exchange = KeyExchange(
-            database: database, tokens: tokens, deferred: deferred,
-            proof: KeyProof(database: database, check: check("ExchangeCredential")))
-        rotations = KeyRotations(
-            database: database, proof: KeyProof(database: database, check: check("RotateCredential")))
+            database: database, tokens: tokens, deferred: deferred, proof: proof("ExchangeCredential"))
+        rotations = KeyRotations(database: database, proof: proof("RotateCredential"))
         system = SystemCredentials(
             database: database, tokens: tokens, identifiers: environment.identifiers, clock: environment.clock,
             check: check("ExchangeSystemCredential"), deferred: deferred)

@@ -45,6 +45,7 @@ struct Asset: Sendable {
         "copy-dialog.js": PackageResources.copy_dialog_js,
         "corrupted-objects.js": PackageResources.corrupted_objects_js,
         "device-activity.js": PackageResources.device_activity_js,
+        "device-diagnosis.js": PackageResources.device_diagnosis_js,
         "device-list.js": PackageResources.device_list_js,
         "device-names.js": PackageResources.device_names_js,
         "device.js": PackageResources.device_js,

@@ -32,6 +32,9 @@ package final class DeviceInit: Sendable {
             registry: DeviceRegistry(
                 database: database, keys: accounts.deviceKeys, clock: clock, uploads: uploads,
                 reinitWindow: configuration.reinitWindow),
+            diagnosis: Diagnosis(
+                database: database, keys: accounts.deviceKeys, uploads: uploads, deferred: accounts.deferred,
+                unprovenCalls: accounts.unprovenCalls, clock: clock),
             addresses: accounts.addresses, keptResponses: accounts.keptResponses,
             pageTokens: PageTokens(keyring: environment.keyring))
     }

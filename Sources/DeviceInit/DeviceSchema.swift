@@ -56,5 +56,24 @@ enum DeviceSchema {
                 CREATE INDEX devices_by_last_seen ON devices (organization_id, coalesce(last_seen_at, 0), id);
                 CREATE INDEX devices_by_name ON devices (organization_id, lower(display_name), id);
                 """),
+        Migration(
+            name: "devices-4",
+            sql: """
+                -- clock_offset: the seconds by which the device's clock was ahead at clock_noted_at; NULL = few, or not known.
+                ALTER TABLE devices ADD COLUMN clock_offset INTEGER;
+                ALTER TABLE devices ADD COLUMN clock_noted_at INTEGER;
+
+                -- The refused calls that had a device's credential or token. reason: the detail code of the error; message: that of
+                -- the last error. After a day without such a call, the count starts again.
+                CREATE TABLE device_refusals (
+                    device_id TEXT NOT NULL REFERENCES devices (id) ON DELETE CASCADE,
+                    reason TEXT NOT NULL,
+                    message TEXT NOT NULL,
+                    count INTEGER NOT NULL,
+                    first_at INTEGER NOT NULL,
+                    last_at INTEGER NOT NULL,
+                    PRIMARY KEY (device_id, reason)
+                ) STRICT;
+                """),
     ]
 }

@@ -1,4 +1,4 @@
-import Accounts
+package import Accounts
 package import Basics
 import Catalog
 package import Database
@@ -11,19 +11,24 @@ package struct StoreAccessPolicy: AccessPolicy {
     private let clock: any WallClock
     private let steady: SteadyClock
     private let configuration: UploadsConfiguration
+    /// Records the clocks of devices; `nil` = they are not recorded.
+    private let records: DeferredRecords?
     private let sessions: SessionRules
     private let users = UserAccessPolicy()
 
     /// - Parameters:
     ///   - clock: the clock for the expiry of credentials.
     ///   - steady: the clock for upload sessions.
+    ///   - records: records the clocks of devices; `nil` = they are not recorded.
     package init(
-        store: ObjectStore, clock: any WallClock, steady: SteadyClock, configuration: UploadsConfiguration
+        store: ObjectStore, clock: any WallClock, steady: SteadyClock, configuration: UploadsConfiguration,
+        records: DeferredRecords? = nil
     ) {
         self.store = store
         self.clock = clock
         self.steady = steady
         self.configuration = configuration
+        self.records = records
         sessions = SessionRules(configuration)
     }
 
@@ -121,6 +126,12 @@ package struct StoreAccessPolicy: AccessPolicy {
         let quota = configuration.quota.value.ofBytes
         guard quota.limitsBytes, let upload = try UploadRecords(connection).upload(claims.uploadID) else { return nil }
         return try quota.excess(of: upload.owner, in: connection) { $0.bytes += bytes }
+    }
+
+    package func noteClock(of claims: CredentialClaims, signedAt: UnixTime) {
+        guard let records, case .apiKey(let id, _) = claims.subject else { return }
+        let now = clock.now()
+        records.noteClock(ofKey: id, offset: signedAt.seconds - now.seconds, at: now)
     }
 
     package func tags(uploadID: String, in connection: ReadConnection) throws -> [String: String]? {

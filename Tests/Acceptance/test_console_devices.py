@@ -4,10 +4,14 @@ import csv
 import io
 import json
 
+import grpc
+import pytest
 import zxingcpp
 from PIL import Image
 from selenium.webdriver.common.by import By
-from support.parties import Fleet, init_device, unique_device_id
+from support.commands import CommandLine
+from support.parties import Fleet, exchange, init_device, unique, unique_device_id
+from support.raw import fetch_url
 from support.uploads import Upload, content
 
 
@@ -63,6 +67,60 @@ def test_silent_devices_are_filtered_and_exported(console, admin, gateway, stubs
     assert (row["device_id"], row["status"], row["suite"]) == (silent, "initialized", fleet.suite)
     console.choose("Last seen", "Over 3 days ago")
     console.until(lambda: "No devices match the filter." in console.text)
+
+
+def test_page_says_why_a_device_is_silent(console, admin, binary, gateway, stubs, tmp_path):
+    """A device is found with two clicks and its name; its page says in a sentence what is wrong."""
+    fleet, closed = Fleet.create(admin), Fleet.create(admin)
+    name = unique("Picker")
+
+    def uploader(suffix: str, fleet=fleet):
+        uploader = fleet.uploader()
+        admin.devices("UpdateDevice", name=f"devices/{uploader.device_id}", display_name=f"{name} {suffix}")
+        return uploader
+
+    def sentence(suffix: str) -> str:
+        console.go("Devices")
+        console.heading("Devices")
+        console.fill("Search", f"{name} {suffix}\n")
+        console.find(f"//td//a[normalize-space()='{name} {suffix}']").click()
+        console.heading(f"{name} {suffix}")
+        return console.find("//section[@aria-label='Diagnosis']/p").text
+
+    admin.devices("RegisterDevice", display_name=f"{name} new", suite=fleet.suite)
+    disabled = uploader("disabled")
+    admin.devices("DisableDevice", name=f"devices/{disabled.device_id}")
+    with pytest.raises(grpc.RpcError):
+        exchange(gateway, stubs, disabled.credential)
+    unbound = uploader("unbound")
+    admin.devices("RemoveDeviceFromSuite", suite=fleet.suite, device=f"devices/{unbound.device_id}")
+    uploader("closed", closed)
+    admin.admin("DisableSite", site_id=closed.site_id)
+    failing = uploader("failing")
+    failing.abort(failing.create(file_name="a.mcap").logical_upload_id, reason="disk error on the robot")
+    refused = uploader("refused")
+    with pytest.raises(grpc.RpcError):
+        refused.create(relative_path="a" * 2000, file_name="a")
+    busy = uploader("busy")
+    Upload.create(busy)
+
+    assert sentence("new") == "The device never called: it has not fetched its key."
+    assert sentence("disabled").startswith("The device is disabled. Calls continue: 1 refused call, the first one")
+    assert sentence("unbound") == "The device is in no suite, so its key does not work. There was no call since."
+    assert sentence("closed") == "The site of the device's suite is disabled. There was no call since."
+    assert sentence("failing").startswith("The device's last upload failed: disk error on the robot (begun ")
+    assert "a.mcap: disk error on the robot" in console.text
+    assert sentence("refused").startswith('The device\'s calls are refused: client_hints["relative_path"] ')
+    assert sentence("busy") == "The device is uploading 1 file."
+    found = admin.devices("GetDevice", name=f"devices/{busy.device_id}")
+    assert found.diagnosis.sentence == sentence("busy")
+    rest = fetch_url(
+        f"http://{gateway.listeners['web']}/v1/devices/{busy.device_id}",
+        headers={"Authorization": f"Bearer {admin.token}"},
+    )
+    assert json.loads(rest.body)["diagnosis"]["sentence"] == sentence("busy")
+    shown = CommandLine(binary, gateway, tmp_path).login().json("device", "show", busy.device_id)
+    assert shown["diagnosis"] == sentence("busy")
 
 
 def test_form_shows_why_the_gateway_refuses(console):

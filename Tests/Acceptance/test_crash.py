@@ -81,7 +81,8 @@ def test_acknowledged_calls_survive_a_crash(gateway, login, crash, stubs):
     # The user's token, the site and the suite are still valid: none of them was in memory only.
     device = fleet.register(tags={"line": "3"})
     crash()
-    assert fleet.user.devices("GetDevice", name=device.name) == device
+    (stored,) = fleet.user.devices("ListDevices", suite=fleet.suite).devices
+    assert stored == device
     uploader = fleet.uploader()
     crash()
     upload = Upload.create(uploader)

@@ -55,7 +55,10 @@ def test_a_device_is_registered_and_found_again(admin, fleet, stubs):
     assert created.tags == {"line": "3"}
     assert created.status == stubs.meta.DEVICE_STATUS_REGISTERED
     assert not created.HasField("initialized_at")
-    assert admin.devices("GetDevice", name=created.name) == created
+    found = admin.devices("GetDevice", name=created.name)
+    assert found.diagnosis.condition == stubs.meta.DEVICE_CONDITION_NEVER_CALLED
+    found.ClearField("diagnosis")
+    assert found == created
 
 
 def test_an_id_that_we_assign_is_of_today_and_random(admin, fleet):

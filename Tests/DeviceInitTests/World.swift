@@ -57,6 +57,9 @@ final class World: Sendable {
         try base.call(method, token: token ?? admin)
     }
 
+    /// Logs the admin in again, whose first token may have expired.
+    func login() async throws -> String { try await base.login().accessToken }
+
     /// Creates an organization and logs its admin in.
     func createOrganization(_ name: String) async throws -> String {
         try await base.createOrganization(name, token: admin)

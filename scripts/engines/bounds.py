@@ -25,6 +25,7 @@ CHOSEN = {
     "configured_organizations.name": 64,  # FieldRules.accountName
     "copy_claims.path": 1024 + 1 + 63 + 1 + 1023,  # CopyPlace.longestEndpoint, ObjectName
     "copy_jobs.idempotency_key": 128,  # FieldRules.title
+    "device_refusals.reason": 64,  # a detail code
     "devices.display_name": 128,  # FieldRules.optionalTitle
     "event_deliveries.subject": 160,  # a kind of resource, and its id
     "kept_responses.call_id": 64,  # TrustedProxies

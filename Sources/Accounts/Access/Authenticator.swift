@@ -2,7 +2,7 @@ import Basics
 import Capability
 import Crypto
 import Database
-import GRPCWire
+package import GRPCWire
 import GatewayAPI
 import HTTPTypes
 package import Protobuf
@@ -41,6 +41,12 @@ package struct Authenticator: Admission {
         if let principal = context.principal, !context.method.isSideEffectFree {
             try auditPressure.admit(principal)
         }
+    }
+
+    /// Counts a refused call of a device.
+    package func finished(_ context: CallContext, status: StatusCode, error: RPCError?) {
+        guard let error, case .device(let device) = context.principal else { return }
+        deferred.noteRefusal(of: device.deviceID, error, at: clock.now())
     }
 
     /// Returns a refusal with the message of the app that has the call, if it has one.
@@ -150,7 +156,12 @@ package struct Authenticator: Admission {
     private nonisolated(nonsending) func keyOwner(of token: AccessToken) async throws(RPCError) -> Principal {
         let now = clock.now()
         let key = try await read { try APIKeyRecords($0).find(id: token.subject) }
-        guard let key, key.epoch == token.epoch, key.usability(at: now) == .usable else { throw Self.revoked }
+        guard let key, key.epoch == token.epoch, key.usability(at: now) == .usable else {
+            if let key, let refusal = key.usability(at: now).refusal {
+                deferred.noteRefusal(of: key, refusal, at: now)
+            }
+            throw Self.revoked
+        }
         deferred.noteUse(of: key, at: now)
         return switch key.principal {
         case .device(let device): .device(device)

@@ -4,6 +4,18 @@ import GRPCWire
 import GatewayAPI
 import RPC
 
+extension KeyUsability {
+    /// The error for calls with a key that may not be used; `nil` for a usable one.
+    var refusal: RPCError? {
+        switch self {
+        case .usable: nil
+        case .disabled: RPCError(.authKeyDisabled, "the key is disabled")
+        case .expired: RPCError(.authKeyExpired, "the key has expired")
+        case .siteDisabled: RPCError(.authSiteDisabled, "the site of the key is disabled")
+        }
+    }
+}
+
 /// Checks whether a credential is the one that was issued, for devices, sites and service accounts.
 ///
 /// An unknown credential costs the same work as a known one. Wrong secrets for an existing credential are limited by its id; the

@@ -153,19 +153,6 @@ package struct DisplayNames: Sendable {
     }
 }
 
-/// The uploads of devices, implemented by the module of uploads, for the device registry.
-package protocol DeviceUploads: Sendable {
-    /// Aborts the device's uploads in progress, and removes their data.
-    func abort(ofDevice id: String, reason: String, at now: UnixTime, in connection: Connection) throws
-}
-
-/// The uploads of a gateway that accepts none.
-package struct NoDeviceUploads: DeviceUploads {
-    package init() {}
-
-    package func abort(ofDevice id: String, reason: String, at now: UnixTime, in connection: Connection) {}
-}
-
 package struct DirectoryDevice: Sendable, Hashable {
     /// The device's suite and site; `nil` while it is unbound.
     package let place: DeviceKeys.Place?

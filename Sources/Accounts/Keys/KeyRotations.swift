@@ -52,6 +52,7 @@ struct KeyProof: Sendable {
 
     let database: Database
     let check: CredentialCheck
+    let unprovenCalls: UnprovenCalls
 
     /// - Throws: AUTH_INVALID_CREDENTIAL, or the reason why the key may not be used.
     func require(_ text: String, peer: String, at now: UnixTime) async throws -> Proven {
@@ -61,11 +62,24 @@ struct KeyProof: Sendable {
             let rotation = try KeyRotationRecords(connection).find(keyID: credential.id)
             return try APIKeyRecords(connection).find(id: credential.id).map { Known(key: $0, rotation: rotation) }
         }
-        let (found, match) = try check.require(
-            credential, of: known, match: Self.match, peer: peer, at: now)
-        try Self.requireUsable(found.key, at: now)
+        let (found, match) = try require(credential, of: known, peer: peer, at: now)
+        try requireUsable(found.key, at: now)
         if match == .current { return Proven(key: found.key, isRotationRequested: found.rotation != nil) }
         return Proven(key: try await promote(credential, peer: peer, at: now), isRotationRequested: false)
+    }
+
+    /// Checks the secret; counts a wrong one for a device's key among the calls that only name the device.
+    private func require(
+        _ credential: OpaqueToken, of known: Known?, peer: String, at now: UnixTime
+    ) throws(RPCError) -> (known: Known, match: Match) {
+        do {
+            return try check.require(credential, of: known, match: Self.match, peer: peer, at: now)
+        } catch {
+            if case .device(let id, _) = known?.key.owner {
+                unprovenCalls.note(id, from: peer, reason: error.code, at: now)
+            }
+            throw error
+        }
     }
 
     /// Compares with both digests, whether or not the first is equal.
@@ -75,13 +89,11 @@ struct KeyProof: Sendable {
         return isCurrent ? .current : isNext ? .next : nil
     }
 
-    private static func requireUsable(_ key: APIKeyRecord, at now: UnixTime) throws(RPCError) {
-        switch key.usability(at: now) {
-        case .usable: break
-        case .disabled: throw RPCError(.authKeyDisabled, "the key is disabled")
-        case .expired: throw RPCError(.authKeyExpired, "the key has expired")
-        case .siteDisabled: throw RPCError(.authSiteDisabled, "the site of the key is disabled")
-        }
+    /// Counts a refused call, whose credential is right.
+    private func requireUsable(_ key: APIKeyRecord, at now: UnixTime) throws(RPCError) {
+        guard let refusal = key.usability(at: now).refusal else { return }
+        check.deferred.noteRefusal(of: key, refusal, at: now)
+        throw refusal
     }
 
     /// Makes the next credential the key's.
@@ -93,7 +105,7 @@ struct KeyProof: Sendable {
             guard let key = try APIKeyRecords(connection).find(id: credential.id),
                 constantTimeEqual(digest, key.digest)
             else { throw CredentialCheck.invalid }
-            try Self.requireUsable(key, at: now)
+            try requireUsable(key, at: now)
             if isPromoted {
                 let entry = AuditEntry(
                     actor: key.principal.principal.name,

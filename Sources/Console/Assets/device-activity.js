@@ -10,11 +10,11 @@ const [pageSize, pageLimit] = [1000, 3]
 /** Uploads in the timeline, and lines of the audit log that are searched for events of the device. */
 const [shownUploads, auditLineLimit] = [10, 2000]
 /** Actions that the timeline shows as uploads. */
-const uploadActions = ['CreateLogicalUpload', 'ReissueUploadCredentials', 'CompleteUpload', 'ExchangeCredential']
+const uploadActions = ['CreateLogicalUpload', 'ReissueUploadCredentials', 'CompleteUpload', 'AbortUpload', 'ExchangeCredential']
 const eventTexts = {
   DisableDevice: 'Disabled', EnableDevice: 'Enabled', UpdateDevice: 'Edited', AllowReinit: 'Allowed to fetch a new key',
   InitDevice: 'Fetched its key', ReinitDevice: 'Fetched a new key', AddDeviceToSuite: 'Added to a suite',
-  RemoveDeviceFromSuite: 'Removed from its suite', AbortUpload: 'Aborted an upload', RegisterDevice: 'Registered',
+  RemoveDeviceFromSuite: 'Removed from its suite', RegisterDevice: 'Registered',
   RotateDeviceKeys: 'Asked to replace its key', RotateCredential: 'Replaced its key',
   CreateOrRotateDeviceApiKey: 'Key created or rotated', RetireDevice: 'Retired', UnretireDevice: 'Returned to use',
 }
@@ -103,6 +103,9 @@ function timeline(device, objects, first, uploads, lines) {
     device.initializedAt && { at: device.initializedAt, text: 'Fetched its key' },
     ...uploads.map((upload) => ({ at: upload.createdAt, text: badge('upload in progress'),
       details: `${upload.fileName || 'a file'}: ${formatBytes(upload.storedBytes)} stored` })),
+    ...(device.diagnosis?.failedUploads ?? []).map(({ beganAt, fileName, uploadId, reason }) => ({
+      at: beganAt, text: badge('upload failed', 'bad'), details: `${fileName || uploadId}: ${reason}`,
+    })),
     ...objects.slice(0, shownUploads).map((object) => ({
       at: seconds(object.verifiedAtUnix), text: 'Uploaded a file',
       details: [objectLink(object), `: ${formatBytes(object.sizeBytes)} in ${

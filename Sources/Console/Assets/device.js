@@ -2,6 +2,7 @@ import { call, session } from './api.js'
 import { forgetDeviceNames } from './device-names.js'
 import { badge, button, copyable, h, pageHeader, propertyList, showNotice } from './dom.js'
 import { showDialog, showFormDialog } from './dialog.js'
+import { diagnosis } from './device-diagnosis.js'
 import { deviceActivity } from './device-activity.js'
 import { deviceBadge, suiteOptions } from './devices.js'
 import { formatTags, parseTags, tagList, timeElement } from './format.js'
@@ -74,6 +75,7 @@ export async function renderDevice(body, { id, reload, signal }) {
     ]
   body.replaceChildren(
     pageHeader(device.displayName || id, ...actions),
+    diagnosis(device),
     propertyList([
       ['Device id', copyable(id)],
       ['State', deviceBadge(device)],

@@ -8,6 +8,7 @@ package import RPC
 /// The gRPC service for the device registry, for operators.
 package struct DeviceManagementService: DeviceManagementServiceHandler {
     let registry: DeviceRegistry
+    let diagnosis: Diagnosis
     let addresses: AddressAnnouncements
     let keptResponses: KeptResponses
     let pageTokens: PageTokens
@@ -83,8 +84,11 @@ package struct DeviceManagementService: DeviceManagementServiceHandler {
     }
 
     package func getDevice(_ request: GetDeviceRequest, context: CallContext) async throws -> Device {
-        try await registry.device(try ResourceName.deviceID(request.name, field: "name"), for: try Caller(context))
-            .message
+        let id = try ResourceName.deviceID(request.name, field: "name")
+        let device = try await registry.device(id, for: try Caller(context))
+        var message = device.message
+        message.diagnosis = try await diagnosis.diagnose(device)
+        return message
     }
 
     package func listDevices(_ request: ListDevicesRequest, context: CallContext) async throws -> ListDevicesResponse {

@@ -32,12 +32,21 @@ struct DeviceRecord: Sendable {
     let addressSerial: Int64?
     /// The time at which an operator requested that it replace its key; `nil` = not requested, or done.
     var keyRotationRequestedAt: UnixTime?
+    /// The difference of its clock when it was last wrong; `nil` = it never was.
+    var clock: DeviceClock?
 
     /// The suite and site of the device; `nil` while it is unbound.
     var place: DeviceKeys.Place? {
         guard let suiteID, let siteID else { return nil }
         return DeviceKeys.Place(deviceID: id, suiteID: suiteID, siteID: siteID, organizationID: organizationID)
     }
+}
+
+/// A difference of a device's clock from the gateway's.
+struct DeviceClock: Sendable, Hashable {
+    /// The seconds that it is ahead.
+    let offset: Int64
+    let notedAt: UnixTime
 }
 
 /// The filter of a list of devices; `nil` = any, and any status but retired.
@@ -126,7 +135,7 @@ private let columns = """
     d.id, d.organization_id, d.suite_id, s.site_id, d.display_name, d.description, d.tags, d.is_disabled,
         d.initialized_at, d.sdk_version, d.platform, d.last_seen_at, d.reinit_allowed_until, d.retired_at, d.had_key,
         d.created_at, d.updated_at, a.serial AS address_serial,
-        r.requested_at AS key_rotation_requested_at
+        r.requested_at AS key_rotation_requested_at, d.clock_offset, d.clock_noted_at
     """
 
 private let tables = """
@@ -302,6 +311,13 @@ struct DeviceRecords<C: ReadConnection> {
             time.microseconds)
     }
 
+    /// Records the number of seconds by which the device's clock is ahead.
+    func noteClock(offset: Int64, of id: DeviceID, at time: UnixTime) throws where C == Connection {
+        try connection.execute(
+            "UPDATE devices SET clock_offset = $2, clock_noted_at = $3 WHERE id = $1", id.text, offset,
+            time.microseconds)
+    }
+
     func delete(_ id: DeviceID) throws where C == Connection {
         try connection.execute("DELETE FROM devices WHERE id = $1", id.text)
     }
@@ -387,7 +403,14 @@ struct DeviceRecords<C: ReadConnection> {
             reinitAllowedUntil: row.optionalTime("reinit_allowed_until"),
             retiredAt: row.optionalTime("retired_at"), hadKey: row.bool("had_key"), createdAt: row.time("created_at"),
             updatedAt: row.time("updated_at"), addressSerial: row.optionalInt64("address_serial"),
-            keyRotationRequestedAt: row.optionalTime("key_rotation_requested_at"))
+            keyRotationRequestedAt: row.optionalTime("key_rotation_requested_at"), clock: clock(row))
+    }
+
+    private static func clock(_ row: Row) -> DeviceClock? {
+        guard let offset = row.optionalInt64("clock_offset"), let time = row.optionalTime("clock_noted_at") else {
+            return nil
+        }
+        return DeviceClock(offset: offset, notedAt: time)
     }
 
     private static func encode(_ tags: [String: String]) throws -> String {

@@ -106,7 +106,11 @@ struct Initialization: Sendable {
         do {
             return try await database.read { try admitted(call, in: $0) }
         } catch let refusal as RPCError {
-            if refusal.detail == .deviceNotFound { unknownIDs.note(call.id.text, from: address, at: call.at) }
+            if refusal.detail == .deviceNotFound {
+                unknownIDs.note(call.id.text, from: address, at: call.at)
+            } else {
+                accounts.unprovenCalls.note(call.id.text, from: call.peer, reason: refusal.code, at: call.at)
+            }
             if case .unexplained(let wait) = verdict { throw Self.limited(wait) }
             throw refusal
         }

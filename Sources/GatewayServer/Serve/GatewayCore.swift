@@ -74,7 +74,7 @@ struct GatewayCore: Sendable {
             objects.close()
         }
         try Self.reportUnknownOrganizations(of: uploads.staticKeys, database, log)
-        self.store = StoreCapability(objects, engine, environment, uploads)
+        self.store = StoreCapability(objects, engine, environment, uploads, records: accounts.deferred)
         storeServer = try self.store.serve(configuration, certificates: certificates[.objectStore], process)
         opened.add { [storeServer] in storeServer.stop(drainingFor: .zero) }
         endpoint = try configuration.endpoint(boundTo: storeServer.address)

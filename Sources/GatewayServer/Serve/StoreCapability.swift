@@ -1,3 +1,4 @@
+import Accounts
 import Basics
 import Capability
 import Configuration
@@ -28,12 +29,13 @@ struct StoreCapability: Capability {
 
     init(
         _ objects: ObjectStore, _ engine: StoreEngine, _ environment: ModuleEnvironment,
-        _ uploads: UploadsConfiguration
+        _ uploads: UploadsConfiguration, records: DeferredRecords
     ) {
         self.objects = objects
         self.engine = engine
         policy = StoreAccessPolicy(
-            store: objects, clock: environment.clock, steady: environment.clockGuard.steady, configuration: uploads)
+            store: objects, clock: environment.clock, steady: environment.clockGuard.steady, configuration: uploads,
+            records: records)
         directUploadIdle = uploads.sessionTotal
         log = environment.log
     }

@@ -112,6 +112,7 @@ public enum GatewayProtoFiles {
         DeleteUserRequest.self,
         DeleteUserResponse.self,
         Device.self,
+        DeviceDiagnosis.self,
         DeviceEndpoint.self,
         DeviceSuite.self,
         DisableApiKeyRequest.self,
@@ -138,6 +139,7 @@ public enum GatewayProtoFiles {
         ExchangeSystemCredentialResponse.self,
         ExchangeWorkloadTokenRequest.self,
         ExchangeWorkloadTokenResponse.self,
+        FailedDeviceUpload.self,
         FindStoredFilesRequest.self,
         FindStoredFilesResponse.self,
         FindUsersByEmailRequest.self,
@@ -263,6 +265,7 @@ public enum GatewayProtoFiles {
         RedeliverEventResponse.self,
         RefreshTokenRequest.self,
         RefreshTokenResponse.self,
+        RefusedDeviceCalls.self,
         RegisterDeviceRequest.self,
         ReinitDeviceRequest.self,
         ReissueUploadCredentialsRequest.self,
@@ -325,6 +328,7 @@ public enum GatewayProtoFiles {
         UndoObjectOperationResponse.self,
         UnlinkRequest.self,
         UnlinkResponse.self,
+        UnprovenDeviceCalls.self,
         UnretireDeviceRequest.self,
         UpdateApiKeyRequest.self,
         UpdateApiKeyResponse.self,
@@ -651,6 +655,19 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.Device.retired_at	Unset = not retired.
         archebase.meta.v1.Device.address_serial	The serial number of the last announcement of addresses that the device took; 0 = none. Not set if its client does not read announcements, or has not fetched a token since it does.
         archebase.meta.v1.Device.key_rotation_requested_at	The time at which an operator requested that the device replace its key. Unset = not requested, or done.
+        archebase.meta.v1.Device.diagnosis	The reason why the device is silent, or its state. Set by GetDevice only.
+        archebase.meta.v1.DeviceDiagnosis	The reason why a device is silent, or its state.
+        archebase.meta.v1.DeviceDiagnosis.sentence	One or two sentences for people. Programs use the other fields.
+        archebase.meta.v1.DeviceDiagnosis.refusals	Refused calls that had the device's credential or its token, by reason, the latest first.
+        archebase.meta.v1.DeviceDiagnosis.unproven_calls	Refused calls that only named the device, or had a wrong secret, by address, the latest first. Anybody can make them. Each gateway counts its own, since its start.
+        archebase.meta.v1.DeviceDiagnosis.failed_uploads	The latest uploads that were aborted, or of which nothing was received until their session ended: at most 20, newest first.
+        archebase.meta.v1.DeviceDiagnosis.clock_offset_seconds	The seconds by which the device's clock was ahead when it last signed a request; 0 = less than two minutes, or not known.
+        archebase.meta.v1.RefusedDeviceCalls.reason	The detail code of the error, or its status.
+        archebase.meta.v1.RefusedDeviceCalls.message	The message of the last error.
+        archebase.meta.v1.RefusedDeviceCalls.count	The number of calls since `first_at`, between which there was no day without one.
+        archebase.meta.v1.UnprovenDeviceCalls.address	The caller's address; `others` = addresses after the first eight.
+        archebase.meta.v1.UnprovenDeviceCalls.reason	The detail code of the last error, or its status.
+        archebase.meta.v1.FailedDeviceUpload.file_name	Empty = the client did not name the file when it began.
         archebase.meta.v1.AnnounceAddressesRequest.authority	The PEM certificates of the authority that signed the listeners' certificate; empty = one that the devices trust.
         archebase.meta.v1.AnnounceAddressesRequest.ends_at	At most 400 days from now.
         archebase.meta.v1.AnnouncedAddresses	The announcement of an organization, and the number of its devices by what they did with it.
@@ -675,6 +692,12 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.RotateDeviceKeysRequest.all	All devices of the organization.
         archebase.meta.v1.RotateDeviceKeysResponse.devices	Devices with a key, which are asked now.
         archebase.meta.v1.RotateDeviceKeysResponse.unaware	The number of devices among them whose client does not rotate keys, or has not fetched a token since it does.
+        archebase.meta.v1.DeviceCondition	The first of these conditions that applies to a device.
+        archebase.meta.v1.DeviceCondition.DEVICE_CONDITION_CLOCK_WRONG	The device's clock differs from the gateway's by two minutes or more.
+        archebase.meta.v1.DeviceCondition.DEVICE_CONDITION_CALLS_REFUSED	Calls with the device's token were refused since its last upload.
+        archebase.meta.v1.DeviceCondition.DEVICE_CONDITION_UPLOADS_FAIL	Its latest uploads were aborted, or ended without a call.
+        archebase.meta.v1.DeviceCondition.DEVICE_CONDITION_SILENT	It was not heard of for a day.
+        archebase.meta.v1.DeviceCondition.DEVICE_CONDITION_NO_UPLOADS	It calls, but began no upload for a day.
         archebase.events.v1.EventService.ListWebhooks	Lists the webhooks of the caller's organization, by name; for an admin of SYSTEM who acts for no other organization, all.
         archebase.events.v1.EventService.ListDeliveries	Lists deliveries to a webhook, newest event first.
         archebase.events.v1.EventService.SendTestEvent	Queues an event `webhook.test` for one webhook, whatever types it subscribes to.

@@ -292,6 +292,80 @@ public enum DeviceStatus: ProtobufEnum {
     }
 }
 
+/// The first of these conditions that applies to a device.
+public enum DeviceCondition: ProtobufEnum {
+    case unspecified
+    case retired
+    case neverCalled
+    case disabled
+    case noSuite
+    case siteDisabled
+    case noKey
+    case keyDisabled
+    case keyExpired
+    /// The device's clock differs from the gateway's by two minutes or more.
+    case clockWrong
+    /// Calls with the device's token were refused since its last upload.
+    case callsRefused
+    /// Its latest uploads were aborted, or ended without a call.
+    case uploadsFail
+    /// It was not heard of for a day.
+    case silent
+    case uploading
+    /// It calls, but began no upload for a day.
+    case noUploads
+    case inOrder
+    /// A number that has no name here.
+    case unrecognized(Int32)
+
+    /// Every value that has a name.
+    public static var allCases: [Self] { [.unspecified, .retired, .neverCalled, .disabled, .noSuite, .siteDisabled, .noKey, .keyDisabled, .keyExpired, .clockWrong, .callsRefused, .uploadsFail, .silent, .uploading, .noUploads, .inOrder] }
+
+    public init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .retired
+        case 2: self = .neverCalled
+        case 3: self = .disabled
+        case 4: self = .noSuite
+        case 5: self = .siteDisabled
+        case 6: self = .noKey
+        case 7: self = .keyDisabled
+        case 8: self = .keyExpired
+        case 9: self = .clockWrong
+        case 10: self = .callsRefused
+        case 11: self = .uploadsFail
+        case 12: self = .silent
+        case 13: self = .uploading
+        case 14: self = .noUploads
+        case 15: self = .inOrder
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    public var rawValue: Int32 {
+        switch self {
+        case .unspecified: 0
+        case .retired: 1
+        case .neverCalled: 2
+        case .disabled: 3
+        case .noSuite: 4
+        case .siteDisabled: 5
+        case .noKey: 6
+        case .keyDisabled: 7
+        case .keyExpired: 8
+        case .clockWrong: 9
+        case .callsRefused: 10
+        case .uploadsFail: 11
+        case .silent: 12
+        case .uploading: 13
+        case .noUploads: 14
+        case .inOrder: 15
+        case .unrecognized(let number): number
+        }
+    }
+}
+
 /// A group of devices at one site.
 public struct DeviceSuite: Message {
     public static var fullName: String { "archebase.meta.v1.DeviceSuite" }
@@ -387,6 +461,8 @@ public struct Device: Message {
     public var addressSerial: Int64?
     /// The time at which an operator requested that the device replace its key. Unset = not requested, or done.
     public var keyRotationRequestedAt: Timestamp?
+    /// The reason why the device is silent, or its state. Set by GetDevice only.
+    public var diagnosis: DeviceDiagnosis?
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -408,7 +484,8 @@ public struct Device: Message {
         updatedAt: Timestamp? = nil,
         retiredAt: Timestamp? = nil,
         addressSerial: Int64? = nil,
-        keyRotationRequestedAt: Timestamp? = nil
+        keyRotationRequestedAt: Timestamp? = nil,
+        diagnosis: DeviceDiagnosis? = nil
     ) {
         self.name = name
         self.deviceID = deviceID
@@ -427,6 +504,7 @@ public struct Device: Message {
         self.retiredAt = retiredAt
         self.addressSerial = addressSerial
         self.keyRotationRequestedAt = keyRotationRequestedAt
+        self.diagnosis = diagnosis
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -449,6 +527,7 @@ public struct Device: Message {
             case 122: try ProtoMessage<Timestamp>.merge(into: &self.retiredAt, from: &reader)
             case 160: try ProtoInt64.merge(into: &self.addressSerial, from: &reader)
             case 170: try ProtoMessage<Timestamp>.merge(into: &self.keyRotationRequestedAt, from: &reader)
+            case 178: try ProtoMessage<DeviceDiagnosis>.merge(into: &self.diagnosis, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -473,11 +552,13 @@ public struct Device: Message {
         size += ProtoMessage<Timestamp>.size(optional: self.retiredAt, tag: 122)
         size += ProtoInt64.size(optional: self.addressSerial, tag: 160)
         size += ProtoMessage<Timestamp>.size(optional: self.keyRotationRequestedAt, tag: 170)
+        size += ProtoMessage<DeviceDiagnosis>.size(optional: self.diagnosis, tag: 178)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMessage<DeviceDiagnosis>.write(optional: self.diagnosis, tag: 178, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.keyRotationRequestedAt, tag: 170, to: &writer)
         ProtoInt64.write(optional: self.addressSerial, tag: 160, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.retiredAt, tag: 122, to: &writer)
@@ -495,6 +576,249 @@ public struct Device: Message {
         ProtoString.write(self.displayName, tag: 26, to: &writer)
         ProtoString.write(self.deviceID, tag: 18, to: &writer)
         ProtoString.write(self.name, tag: 10, to: &writer)
+    }
+}
+
+/// The reason why a device is silent, or its state.
+public struct DeviceDiagnosis: Message {
+    public static var fullName: String { "archebase.meta.v1.DeviceDiagnosis" }
+
+    public var condition: DeviceCondition = DeviceCondition(rawValue: 0)
+    /// One or two sentences for people. Programs use the other fields.
+    public var sentence: String = ""
+    /// Refused calls that had the device's credential or its token, by reason, the latest first.
+    public var refusals: [RefusedDeviceCalls] = []
+    /// Refused calls that only named the device, or had a wrong secret, by address, the latest first. Anybody can make them. Each
+    /// gateway counts its own, since its start.
+    public var unprovenCalls: [UnprovenDeviceCalls] = []
+    /// The latest uploads that were aborted, or of which nothing was received until their session ended: at most 20, newest first.
+    public var failedUploads: [FailedDeviceUpload] = []
+    /// The seconds by which the device's clock was ahead when it last signed a request; 0 = less than two minutes, or not known.
+    public var clockOffsetSeconds: Int64 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        condition: DeviceCondition = DeviceCondition(rawValue: 0),
+        sentence: String = "",
+        refusals: [RefusedDeviceCalls] = [],
+        unprovenCalls: [UnprovenDeviceCalls] = [],
+        failedUploads: [FailedDeviceUpload] = [],
+        clockOffsetSeconds: Int64 = 0
+    ) {
+        self.condition = condition
+        self.sentence = sentence
+        self.refusals = refusals
+        self.unprovenCalls = unprovenCalls
+        self.failedUploads = failedUploads
+        self.clockOffsetSeconds = clockOffsetSeconds
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoEnum<DeviceCondition>.merge(into: &self.condition, from: &reader)
+            case 18: try ProtoString.merge(into: &self.sentence, from: &reader)
+            case 26: try ProtoMessage<RefusedDeviceCalls>.append(to: &self.refusals, tag: tag, from: &reader)
+            case 34: try ProtoMessage<UnprovenDeviceCalls>.append(to: &self.unprovenCalls, tag: tag, from: &reader)
+            case 42: try ProtoMessage<FailedDeviceUpload>.append(to: &self.failedUploads, tag: tag, from: &reader)
+            case 48: try ProtoInt64.merge(into: &self.clockOffsetSeconds, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoEnum<DeviceCondition>.size(self.condition, tag: 8)
+        size += ProtoString.size(self.sentence, tag: 18)
+        size += ProtoMessage<RefusedDeviceCalls>.size(repeated: self.refusals, tag: 26)
+        size += ProtoMessage<UnprovenDeviceCalls>.size(repeated: self.unprovenCalls, tag: 34)
+        size += ProtoMessage<FailedDeviceUpload>.size(repeated: self.failedUploads, tag: 42)
+        size += ProtoInt64.size(self.clockOffsetSeconds, tag: 48)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt64.write(self.clockOffsetSeconds, tag: 48, to: &writer)
+        ProtoMessage<FailedDeviceUpload>.write(repeated: self.failedUploads, tag: 42, to: &writer)
+        ProtoMessage<UnprovenDeviceCalls>.write(repeated: self.unprovenCalls, tag: 34, to: &writer)
+        ProtoMessage<RefusedDeviceCalls>.write(repeated: self.refusals, tag: 26, to: &writer)
+        ProtoString.write(self.sentence, tag: 18, to: &writer)
+        ProtoEnum<DeviceCondition>.write(self.condition, tag: 8, to: &writer)
+    }
+}
+
+public struct RefusedDeviceCalls: Message {
+    public static var fullName: String { "archebase.meta.v1.RefusedDeviceCalls" }
+
+    /// The detail code of the error, or its status.
+    public var reason: String = ""
+    /// The message of the last error.
+    public var message: String = ""
+    /// The number of calls since `first_at`, between which there was no day without one.
+    public var count: Int64 = 0
+    public var firstAt: Timestamp?
+    public var lastAt: Timestamp?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        reason: String = "",
+        message: String = "",
+        count: Int64 = 0,
+        firstAt: Timestamp? = nil,
+        lastAt: Timestamp? = nil
+    ) {
+        self.reason = reason
+        self.message = message
+        self.count = count
+        self.firstAt = firstAt
+        self.lastAt = lastAt
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.reason, from: &reader)
+            case 18: try ProtoString.merge(into: &self.message, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.count, from: &reader)
+            case 34: try ProtoMessage<Timestamp>.merge(into: &self.firstAt, from: &reader)
+            case 42: try ProtoMessage<Timestamp>.merge(into: &self.lastAt, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.reason, tag: 10)
+        size += ProtoString.size(self.message, tag: 18)
+        size += ProtoInt64.size(self.count, tag: 24)
+        size += ProtoMessage<Timestamp>.size(optional: self.firstAt, tag: 34)
+        size += ProtoMessage<Timestamp>.size(optional: self.lastAt, tag: 42)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<Timestamp>.write(optional: self.lastAt, tag: 42, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.firstAt, tag: 34, to: &writer)
+        ProtoInt64.write(self.count, tag: 24, to: &writer)
+        ProtoString.write(self.message, tag: 18, to: &writer)
+        ProtoString.write(self.reason, tag: 10, to: &writer)
+    }
+}
+
+public struct UnprovenDeviceCalls: Message {
+    public static var fullName: String { "archebase.meta.v1.UnprovenDeviceCalls" }
+
+    /// The caller's address; `others` = addresses after the first eight.
+    public var address: String = ""
+    /// The detail code of the last error, or its status.
+    public var reason: String = ""
+    public var count: Int64 = 0
+    public var lastAt: Timestamp?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        address: String = "",
+        reason: String = "",
+        count: Int64 = 0,
+        lastAt: Timestamp? = nil
+    ) {
+        self.address = address
+        self.reason = reason
+        self.count = count
+        self.lastAt = lastAt
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.address, from: &reader)
+            case 18: try ProtoString.merge(into: &self.reason, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.count, from: &reader)
+            case 34: try ProtoMessage<Timestamp>.merge(into: &self.lastAt, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.address, tag: 10)
+        size += ProtoString.size(self.reason, tag: 18)
+        size += ProtoInt64.size(self.count, tag: 24)
+        size += ProtoMessage<Timestamp>.size(optional: self.lastAt, tag: 34)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<Timestamp>.write(optional: self.lastAt, tag: 34, to: &writer)
+        ProtoInt64.write(self.count, tag: 24, to: &writer)
+        ProtoString.write(self.reason, tag: 18, to: &writer)
+        ProtoString.write(self.address, tag: 10, to: &writer)
+    }
+}
+
+public struct FailedDeviceUpload: Message {
+    public static var fullName: String { "archebase.meta.v1.FailedDeviceUpload" }
+
+    public var uploadID: String = ""
+    /// Empty = the client did not name the file when it began.
+    public var fileName: String = ""
+    public var beganAt: Timestamp?
+    public var reason: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        uploadID: String = "",
+        fileName: String = "",
+        beganAt: Timestamp? = nil,
+        reason: String = ""
+    ) {
+        self.uploadID = uploadID
+        self.fileName = fileName
+        self.beganAt = beganAt
+        self.reason = reason
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.uploadID, from: &reader)
+            case 18: try ProtoString.merge(into: &self.fileName, from: &reader)
+            case 26: try ProtoMessage<Timestamp>.merge(into: &self.beganAt, from: &reader)
+            case 34: try ProtoString.merge(into: &self.reason, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.uploadID, tag: 10)
+        size += ProtoString.size(self.fileName, tag: 18)
+        size += ProtoMessage<Timestamp>.size(optional: self.beganAt, tag: 26)
+        size += ProtoString.size(self.reason, tag: 34)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.reason, tag: 34, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.beganAt, tag: 26, to: &writer)
+        ProtoString.write(self.fileName, tag: 18, to: &writer)
+        ProtoString.write(self.uploadID, tag: 10, to: &writer)
     }
 }
 
@@ -1708,7 +2032,7 @@ extension FileDescriptor {
             AQoLRGV2aWNlU3VpdGUSEgoEbmFtZRgBIAEoCVIEbmFtZRIXCgdzaXRlX2lkGAIgASgDUgZzaXRlSWQSIQoMZGlzcGxheV9uYW1l\
             GAMgASgJUgtkaXNwbGF5TmFtZRIgCgtkZXNjcmlwdGlvbhgEIAEoCVILZGVzY3JpcHRpb24SOQoKY3JlYXRlZF9hdBgFIAEoCzIa\
             Lmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBI5Cgp1cGRhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVm\
-            LlRpbWVzdGFtcFIJdXBkYXRlZEF0It0GCgZEZXZpY2USEgoEbmFtZRgBIAEoCVIEbmFtZRIbCglkZXZpY2VfaWQYAiABKAlSCGRl\
+            LlRpbWVzdGFtcFIJdXBkYXRlZEF0Ip8HCgZEZXZpY2USEgoEbmFtZRgBIAEoCVIEbmFtZRIbCglkZXZpY2VfaWQYAiABKAlSCGRl\
             dmljZUlkEiEKDGRpc3BsYXlfbmFtZRgDIAEoCVILZGlzcGxheU5hbWUSIAoLZGVzY3JpcHRpb24YBCABKAlSC2Rlc2NyaXB0aW9u\
             EhQKBXN1aXRlGAUgASgJUgVzdWl0ZRI3CgR0YWdzGAYgAygLMiMuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlLlRhZ3NFbnRyeVIE\
             dGFncxI3CgZzdGF0dXMYByABKA4yHy5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdGF0dXNSBnN0YXR1cxIXCgdzaXRlX2lkGAgg\
@@ -1718,92 +2042,112 @@ extension FileDescriptor {
             b29nbGUucHJvdG9idWYuVGltZXN0YW1wUgljcmVhdGVkQXQSOQoKdXBkYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5U\
             aW1lc3RhbXBSCXVwZGF0ZWRBdBI5CgpyZXRpcmVkX2F0GA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJcmV0aXJl\
             ZEF0EioKDmFkZHJlc3Nfc2VyaWFsGBQgASgDSABSDWFkZHJlc3NTZXJpYWyIAQESVQoZa2V5X3JvdGF0aW9uX3JlcXVlc3RlZF9h\
-            dBgVIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSFmtleVJvdGF0aW9uUmVxdWVzdGVkQXQaNwoJVGFnc0VudHJ5EhAK\
-            A2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAFCEQoPX2FkZHJlc3Nfc2VyaWFsIqUCChhBbm5vdW5jZUFk\
-            ZHJlc3Nlc1JlcXVlc3QSNQoEYXV0aBgBIAEoCzIhLmFyY2hlYmFzZS5hdXRoLnYxLkRldmljZUVuZHBvaW50UgRhdXRoEjsKB2dh\
-            dGV3YXkYAiABKAsyIS5hcmNoZWJhc2UuYXV0aC52MS5EZXZpY2VFbmRwb2ludFIHZ2F0ZXdheRJCCgtkZXZpY2VfaW5pdBgDIAEo\
-            CzIhLmFyY2hlYmFzZS5hdXRoLnYxLkRldmljZUVuZHBvaW50UgpkZXZpY2VJbml0EhwKCWF1dGhvcml0eRgEIAEoCVIJYXV0aG9y\
-            aXR5EjMKB2VuZHNfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgZlbmRzQXQiHgocR2V0QW5ub3VuY2VkQWRk\
-            cmVzc2VzUmVxdWVzdCIaChhXaXRoZHJhd0FkZHJlc3Nlc1JlcXVlc3Qi6QEKEkFubm91bmNlZEFkZHJlc3NlcxJKCgxhbm5vdW5j\
-            ZW1lbnQYASABKAsyJi5hcmNoZWJhc2UuYXV0aC52MS5BZGRyZXNzQW5ub3VuY2VtZW50Ugxhbm5vdW5jZW1lbnQSPQoMYW5ub3Vu\
-            Y2VkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFILYW5ub3VuY2VkQXQSGAoHZGV2aWNlcxgDIAEoA1IHZGV2\
-            aWNlcxIUCgV0YWtlbhgEIAEoA1IFdGFrZW4SGAoHdW5hd2FyZRgFIAEoA1IHdW5hd2FyZSJ4ChhDcmVhdGVEZXZpY2VTdWl0ZVJl\
-            cXVlc3QSFwoHc2l0ZV9pZBgBIAEoA1IGc2l0ZUlkEiEKDGRpc3BsYXlfbmFtZRgCIAEoCVILZGlzcGxheU5hbWUSIAoLZGVzY3Jp\
-            cHRpb24YAyABKAlSC2Rlc2NyaXB0aW9uIisKFUdldERldmljZVN1aXRlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIm4KF0xp\
-            c3REZXZpY2VTdWl0ZXNSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBIbCglwYWdlX3NpemUYAiABKAVSCHBhZ2VTaXpl\
-            Eh0KCnBhZ2VfdG9rZW4YAyABKAlSCXBhZ2VUb2tlbiKHAQoYTGlzdERldmljZVN1aXRlc1Jlc3BvbnNlEkMKDWRldmljZV9zdWl0\
-            ZXMYASADKAsyHi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZVIMZGV2aWNlU3VpdGVzEiYKD25leHRfcGFnZV90b2tlbhgC\
-            IAEoCVINbmV4dFBhZ2VUb2tlbiKeAQoYVXBkYXRlRGV2aWNlU3VpdGVSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUSJgoMZGlz\
-            cGxheV9uYW1lGAIgASgJSABSC2Rpc3BsYXlOYW1liAEBEiUKC2Rlc2NyaXB0aW9uGAMgASgJSAFSC2Rlc2NyaXB0aW9uiAEBQg8K\
-            DV9kaXNwbGF5X25hbWVCDgoMX2Rlc2NyaXB0aW9uIi4KGERlbGV0ZURldmljZVN1aXRlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRu\
-            YW1lIhsKGURlbGV0ZURldmljZVN1aXRlUmVzcG9uc2UikAIKFVJlZ2lzdGVyRGV2aWNlUmVxdWVzdBIbCglkZXZpY2VfaWQYASAB\
-            KAlSCGRldmljZUlkEiEKDGRpc3BsYXlfbmFtZRgCIAEoCVILZGlzcGxheU5hbWUSIAoLZGVzY3JpcHRpb24YAyABKAlSC2Rlc2Ny\
-            aXB0aW9uEhQKBXN1aXRlGAQgASgJUgVzdWl0ZRJGCgR0YWdzGAUgAygLMjIuYXJjaGViYXNlLm1ldGEudjEuUmVnaXN0ZXJEZXZp\
-            Y2VSZXF1ZXN0LlRhZ3NFbnRyeVIEdGFncxo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZh\
-            bHVlOgI4ASImChBHZXREZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUirAMKEkxpc3REZXZpY2VzUmVxdWVzdBIUCgVz\
-            dWl0ZRgBIAEoCVIFc3VpdGUSFwoHc2l0ZV9pZBgCIAEoA1IGc2l0ZUlkEjcKBnN0YXR1cxgDIAEoDjIfLmFyY2hlYmFzZS5tZXRh\
-            LnYxLkRldmljZVN0YXR1c1IGc3RhdHVzEhsKCXBhZ2Vfc2l6ZRgEIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgFIAEoCVIJ\
-            cGFnZVRva2VuEiwKEnNpbGVudF9mb3Jfc2Vjb25kcxgGIAEoA1IQc2lsZW50Rm9yU2Vjb25kcxJCCg9sYXN0X3NlZW5fc2luY2UY\
-            ByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUg1sYXN0U2VlblNpbmNlEkQKEGxhc3Rfc2Vlbl9iZWZvcmUYCCABKAsy\
-            Gi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUg5sYXN0U2VlbkJlZm9yZRIfCgtzZGtfdmVyc2lvbhgJIAEoCVIKc2RrVmVyc2lv\
-            bhIZCghvcmRlcl9ieRgKIAEoCVIHb3JkZXJCeSJyChNMaXN0RGV2aWNlc1Jlc3BvbnNlEjMKB2RldmljZXMYASADKAsyGS5hcmNo\
-            ZWJhc2UubWV0YS52MS5EZXZpY2VSB2RldmljZXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIjYKFUdl\
-            dERldmljZU5hbWVzUmVxdWVzdBIdCgpkZXZpY2VfaWRzGAEgAygJUglkZXZpY2VJZHMiuwEKFkdldERldmljZU5hbWVzUmVzcG9u\
-            c2USYAoNZGlzcGxheV9uYW1lcxgBIAMoCzI7LmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZU5hbWVzUmVzcG9uc2UuRGlzcGxh\
-            eU5hbWVzRW50cnlSDGRpc3BsYXlOYW1lcxo/ChFEaXNwbGF5TmFtZXNFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgC\
-            IAEoCVIFdmFsdWU6AjgBIrsCChNVcGRhdGVEZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUSJgoMZGlzcGxheV9uYW1l\
-            GAIgASgJSABSC2Rpc3BsYXlOYW1liAEBEiUKC2Rlc2NyaXB0aW9uGAMgASgJSAFSC2Rlc2NyaXB0aW9uiAEBEkQKBHRhZ3MYBCAD\
-            KAsyMC5hcmNoZWJhc2UubWV0YS52MS5VcGRhdGVEZXZpY2VSZXF1ZXN0LlRhZ3NFbnRyeVIEdGFncxIhCgxyZXBsYWNlX3RhZ3MY\
-            BSABKAhSC3JlcGxhY2VUYWdzGjcKCVRhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgB\
-            Qg8KDV9kaXNwbGF5X25hbWVCDgoMX2Rlc2NyaXB0aW9uIikKE0VuYWJsZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFt\
-            ZSIqChREaXNhYmxlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIikKE1JldGlyZURldmljZVJlcXVlc3QSEgoEbmFt\
-            ZRgBIAEoCVIEbmFtZSIrChVVbnJldGlyZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIpChNEZWxldGVEZXZpY2VS\
-            ZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUiKAoSQWxsb3dSZWluaXRSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUidAoXUm90\
-            YXRlRGV2aWNlS2V5c1JlcXVlc3QSGAoHZGV2aWNlcxgBIAMoCVIHZGV2aWNlcxIUCgVzdWl0ZRgCIAEoCVIFc3VpdGUSFwoHc2l0\
-            ZV9pZBgDIAEoA1IGc2l0ZUlkEhAKA2FsbBgEIAEoCFIDYWxsIk4KGFJvdGF0ZURldmljZUtleXNSZXNwb25zZRIYCgdkZXZpY2Vz\
-            GAEgASgDUgdkZXZpY2VzEhgKB3VuYXdhcmUYAiABKANSB3VuYXdhcmUiRwoXQWRkRGV2aWNlVG9TdWl0ZVJlcXVlc3QSFAoFc3Vp\
-            dGUYASABKAlSBXN1aXRlEhYKBmRldmljZRgCIAEoCVIGZGV2aWNlIkwKHFJlbW92ZURldmljZUZyb21TdWl0ZVJlcXVlc3QSFAoF\
-            c3VpdGUYASABKAlSBXN1aXRlEhYKBmRldmljZRgCIAEoCVIGZGV2aWNlKqEBCgxEZXZpY2VTdGF0dXMSHQoZREVWSUNFX1NUQVRV\
-            U19VTlNQRUNJRklFRBAAEhwKGERFVklDRV9TVEFUVVNfUkVHSVNURVJFRBABEh0KGURFVklDRV9TVEFUVVNfSU5JVElBTElaRUQQ\
-            AhIaChZERVZJQ0VfU1RBVFVTX0RJU0FCTEVEEAMSGQoVREVWSUNFX1NUQVRVU19SRVRJUkVEEAQy4BYKF0RldmljZU1hbmFnZW1l\
-            bnRTZXJ2aWNlEn0KEUNyZWF0ZURldmljZVN1aXRlEisuYXJjaGViYXNlLm1ldGEudjEuQ3JlYXRlRGV2aWNlU3VpdGVSZXF1ZXN0\
-            Gh4uYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlU3VpdGUiG4LT5JMCFSIQL3YxL2RldmljZVN1aXRlczoBKhKAAQoOR2V0RGV2aWNl\
-            U3VpdGUSKC5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VTdWl0ZVJlcXVlc3QaHi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VT\
-            dWl0ZSIkkAIBgtPkkwIbEhkvdjEve25hbWU9ZGV2aWNlU3VpdGVzLyp9EogBChBMaXN0RGV2aWNlU3VpdGVzEiouYXJjaGViYXNl\
-            Lm1ldGEudjEuTGlzdERldmljZVN1aXRlc1JlcXVlc3QaKy5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2aWNlU3VpdGVzUmVzcG9u\
-            c2UiG5ACAYLT5JMCEhIQL3YxL2RldmljZVN1aXRlcxKGAQoRVXBkYXRlRGV2aWNlU3VpdGUSKy5hcmNoZWJhc2UubWV0YS52MS5V\
-            cGRhdGVEZXZpY2VTdWl0ZVJlcXVlc3QaHi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZSIkgtPkkwIeMhkvdjEve25hbWU9\
-            ZGV2aWNlU3VpdGVzLyp9OgEqEpEBChFEZWxldGVEZXZpY2VTdWl0ZRIrLmFyY2hlYmFzZS5tZXRhLnYxLkRlbGV0ZURldmljZVN1\
-            aXRlUmVxdWVzdBosLmFyY2hlYmFzZS5tZXRhLnYxLkRlbGV0ZURldmljZVN1aXRlUmVzcG9uc2UiIYLT5JMCGyoZL3YxL3tuYW1l\
-            PWRldmljZVN1aXRlcy8qfRJtCg5SZWdpc3RlckRldmljZRIoLmFyY2hlYmFzZS5tZXRhLnYxLlJlZ2lzdGVyRGV2aWNlUmVxdWVz\
-            dBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIWgtPkkwIQIgsvdjEvZGV2aWNlczoBKhJsCglHZXREZXZpY2USIy5hcmNoZWJh\
-            c2UubWV0YS52MS5HZXREZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIh+QAgGC0+STAhYSFC92MS97bmFt\
-            ZT1kZXZpY2VzLyp9EnQKC0xpc3REZXZpY2VzEiUuYXJjaGViYXNlLm1ldGEudjEuTGlzdERldmljZXNSZXF1ZXN0GiYuYXJjaGVi\
-            YXNlLm1ldGEudjEuTGlzdERldmljZXNSZXNwb25zZSIWkAIBgtPkkwINEgsvdjEvZGV2aWNlcxKGAQoOR2V0RGV2aWNlTmFtZXMS\
-            KC5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VOYW1lc1JlcXVlc3QaKS5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VOYW1l\
-            c1Jlc3BvbnNlIh+QAgGC0+STAhYiES92MS9kZXZpY2VzOm5hbWVzOgEqEnIKDFVwZGF0ZURldmljZRImLmFyY2hlYmFzZS5tZXRh\
-            LnYxLlVwZGF0ZURldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiH4LT5JMCGTIUL3YxL3tuYW1lPWRldmlj\
-            ZXMvKn06ASoSeQoMRW5hYmxlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuRW5hYmxlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFz\
-            ZS5tZXRhLnYxLkRldmljZSImgtPkkwIgIhsvdjEve25hbWU9ZGV2aWNlcy8qfTplbmFibGU6ASoSfAoNRGlzYWJsZURldmljZRIn\
-            LmFyY2hlYmFzZS5tZXRhLnYxLkRpc2FibGVEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIieC0+STAiEi\
-            HC92MS97bmFtZT1kZXZpY2VzLyp9OmRpc2FibGU6ASoShwEKEEFkZERldmljZVRvU3VpdGUSKi5hcmNoZWJhc2UubWV0YS52MS5B\
-            ZGREZXZpY2VUb1N1aXRlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIsgtPkkwImIiEvdjEve2RldmljZT1kZXZp\
-            Y2VzLyp9OmFkZFRvU3VpdGU6ASoSlgEKFVJlbW92ZURldmljZUZyb21TdWl0ZRIvLmFyY2hlYmFzZS5tZXRhLnYxLlJlbW92ZURl\
-            dmljZUZyb21TdWl0ZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiMYLT5JMCKyImL3YxL3tkZXZpY2U9ZGV2aWNl\
-            cy8qfTpyZW1vdmVGcm9tU3VpdGU6ASoSeQoMUmV0aXJlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuUmV0aXJlRGV2aWNlUmVx\
-            dWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSImgtPkkwIgIhsvdjEve25hbWU9ZGV2aWNlcy8qfTpyZXRpcmU6ASoSfwoO\
-            VW5yZXRpcmVEZXZpY2USKC5hcmNoZWJhc2UubWV0YS52MS5VbnJldGlyZURldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52\
-            MS5EZXZpY2UiKILT5JMCIiIdL3YxL3tuYW1lPWRldmljZXMvKn06dW5yZXRpcmU6ASoSbAoMRGVsZXRlRGV2aWNlEiYuYXJjaGVi\
-            YXNlLm1ldGEudjEuRGVsZXRlRGV2aWNlUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSIcgtPkkwIWKhQvdjEve25hbWU9\
-            ZGV2aWNlcy8qfRJ8CgtBbGxvd1JlaW5pdBIlLmFyY2hlYmFzZS5tZXRhLnYxLkFsbG93UmVpbml0UmVxdWVzdBoZLmFyY2hlYmFz\
-            ZS5tZXRhLnYxLkRldmljZSIrgtPkkwIlIiAvdjEve25hbWU9ZGV2aWNlcy8qfTphbGxvd1JlaW5pdDoBKhKOAQoQUm90YXRlRGV2\
-            aWNlS2V5cxIqLmFyY2hlYmFzZS5tZXRhLnYxLlJvdGF0ZURldmljZUtleXNSZXF1ZXN0GisuYXJjaGViYXNlLm1ldGEudjEuUm90\
-            YXRlRGV2aWNlS2V5c1Jlc3BvbnNlIiGC0+STAhsiFi92MS9kZXZpY2VzOnJvdGF0ZUtleXM6ASoSkAEKEUFubm91bmNlQWRkcmVz\
-            c2VzEisuYXJjaGViYXNlLm1ldGEudjEuQW5ub3VuY2VBZGRyZXNzZXNSZXF1ZXN0GiUuYXJjaGViYXNlLm1ldGEudjEuQW5ub3Vu\
-            Y2VkQWRkcmVzc2VzIieC0+STAiEiHC92MS9kZXZpY2VBZGRyZXNzZXM6YW5ub3VuY2U6ASoSjwEKFUdldEFubm91bmNlZEFkZHJl\
-            c3NlcxIvLmFyY2hlYmFzZS5tZXRhLnYxLkdldEFubm91bmNlZEFkZHJlc3Nlc1JlcXVlc3QaJS5hcmNoZWJhc2UubWV0YS52MS5B\
-            bm5vdW5jZWRBZGRyZXNzZXMiHpACAYLT5JMCFRITL3YxL2RldmljZUFkZHJlc3NlcxKQAQoRV2l0aGRyYXdBZGRyZXNzZXMSKy5h\
-            cmNoZWJhc2UubWV0YS52MS5XaXRoZHJhd0FkZHJlc3Nlc1JlcXVlc3QaJS5hcmNoZWJhc2UubWV0YS52MS5Bbm5vdW5jZWRBZGRy\
-            ZXNzZXMiJ4LT5JMCISIcL3YxL2RldmljZUFkZHJlc3Nlczp3aXRoZHJhdzoBKmIGcHJvdG8z
+            dBgVIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSFmtleVJvdGF0aW9uUmVxdWVzdGVkQXQSQAoJZGlhZ25vc2lzGBYg\
+            ASgLMiIuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlRGlhZ25vc2lzUglkaWFnbm9zaXMaNwoJVGFnc0VudHJ5EhAKA2tleRgBIAEo\
+            CVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAFCEQoPX2FkZHJlc3Nfc2VyaWFsIoEDCg9EZXZpY2VEaWFnbm9zaXMSQAoJ\
+            Y29uZGl0aW9uGAEgASgOMiIuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlQ29uZGl0aW9uUgljb25kaXRpb24SGgoIc2VudGVuY2UY\
+            AiABKAlSCHNlbnRlbmNlEkEKCHJlZnVzYWxzGAMgAygLMiUuYXJjaGViYXNlLm1ldGEudjEuUmVmdXNlZERldmljZUNhbGxzUghy\
+            ZWZ1c2FscxJNCg51bnByb3Zlbl9jYWxscxgEIAMoCzImLmFyY2hlYmFzZS5tZXRhLnYxLlVucHJvdmVuRGV2aWNlQ2FsbHNSDXVu\
+            cHJvdmVuQ2FsbHMSTAoOZmFpbGVkX3VwbG9hZHMYBSADKAsyJS5hcmNoZWJhc2UubWV0YS52MS5GYWlsZWREZXZpY2VVcGxvYWRS\
+            DWZhaWxlZFVwbG9hZHMSMAoUY2xvY2tfb2Zmc2V0X3NlY29uZHMYBiABKANSEmNsb2NrT2Zmc2V0U2Vjb25kcyLIAQoSUmVmdXNl\
+            ZERldmljZUNhbGxzEhYKBnJlYXNvbhgBIAEoCVIGcmVhc29uEhgKB21lc3NhZ2UYAiABKAlSB21lc3NhZ2USFAoFY291bnQYAyAB\
+            KANSBWNvdW50EjUKCGZpcnN0X2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIHZmlyc3RBdBIzCgdsYXN0X2F0\
+            GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIGbGFzdEF0IpIBChNVbnByb3ZlbkRldmljZUNhbGxzEhgKB2FkZHJl\
+            c3MYASABKAlSB2FkZHJlc3MSFgoGcmVhc29uGAIgASgJUgZyZWFzb24SFAoFY291bnQYAyABKANSBWNvdW50EjMKB2xhc3RfYXQY\
+            BCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgZsYXN0QXQinQEKEkZhaWxlZERldmljZVVwbG9hZBIbCgl1cGxvYWRf\
+            aWQYASABKAlSCHVwbG9hZElkEhsKCWZpbGVfbmFtZRgCIAEoCVIIZmlsZU5hbWUSNQoIYmVnYW5fYXQYAyABKAsyGi5nb29nbGUu\
+            cHJvdG9idWYuVGltZXN0YW1wUgdiZWdhbkF0EhYKBnJlYXNvbhgEIAEoCVIGcmVhc29uIqUCChhBbm5vdW5jZUFkZHJlc3Nlc1Jl\
+            cXVlc3QSNQoEYXV0aBgBIAEoCzIhLmFyY2hlYmFzZS5hdXRoLnYxLkRldmljZUVuZHBvaW50UgRhdXRoEjsKB2dhdGV3YXkYAiAB\
+            KAsyIS5hcmNoZWJhc2UuYXV0aC52MS5EZXZpY2VFbmRwb2ludFIHZ2F0ZXdheRJCCgtkZXZpY2VfaW5pdBgDIAEoCzIhLmFyY2hl\
+            YmFzZS5hdXRoLnYxLkRldmljZUVuZHBvaW50UgpkZXZpY2VJbml0EhwKCWF1dGhvcml0eRgEIAEoCVIJYXV0aG9yaXR5EjMKB2Vu\
+            ZHNfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgZlbmRzQXQiHgocR2V0QW5ub3VuY2VkQWRkcmVzc2VzUmVx\
+            dWVzdCIaChhXaXRoZHJhd0FkZHJlc3Nlc1JlcXVlc3Qi6QEKEkFubm91bmNlZEFkZHJlc3NlcxJKCgxhbm5vdW5jZW1lbnQYASAB\
+            KAsyJi5hcmNoZWJhc2UuYXV0aC52MS5BZGRyZXNzQW5ub3VuY2VtZW50Ugxhbm5vdW5jZW1lbnQSPQoMYW5ub3VuY2VkX2F0GAIg\
+            ASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFILYW5ub3VuY2VkQXQSGAoHZGV2aWNlcxgDIAEoA1IHZGV2aWNlcxIUCgV0\
+            YWtlbhgEIAEoA1IFdGFrZW4SGAoHdW5hd2FyZRgFIAEoA1IHdW5hd2FyZSJ4ChhDcmVhdGVEZXZpY2VTdWl0ZVJlcXVlc3QSFwoH\
+            c2l0ZV9pZBgBIAEoA1IGc2l0ZUlkEiEKDGRpc3BsYXlfbmFtZRgCIAEoCVILZGlzcGxheU5hbWUSIAoLZGVzY3JpcHRpb24YAyAB\
+            KAlSC2Rlc2NyaXB0aW9uIisKFUdldERldmljZVN1aXRlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIm4KF0xpc3REZXZpY2VT\
+            dWl0ZXNSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBIbCglwYWdlX3NpemUYAiABKAVSCHBhZ2VTaXplEh0KCnBhZ2Vf\
+            dG9rZW4YAyABKAlSCXBhZ2VUb2tlbiKHAQoYTGlzdERldmljZVN1aXRlc1Jlc3BvbnNlEkMKDWRldmljZV9zdWl0ZXMYASADKAsy\
+            Hi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZVIMZGV2aWNlU3VpdGVzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4\
+            dFBhZ2VUb2tlbiKeAQoYVXBkYXRlRGV2aWNlU3VpdGVSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUSJgoMZGlzcGxheV9uYW1l\
+            GAIgASgJSABSC2Rpc3BsYXlOYW1liAEBEiUKC2Rlc2NyaXB0aW9uGAMgASgJSAFSC2Rlc2NyaXB0aW9uiAEBQg8KDV9kaXNwbGF5\
+            X25hbWVCDgoMX2Rlc2NyaXB0aW9uIi4KGERlbGV0ZURldmljZVN1aXRlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIhsKGURl\
+            bGV0ZURldmljZVN1aXRlUmVzcG9uc2UikAIKFVJlZ2lzdGVyRGV2aWNlUmVxdWVzdBIbCglkZXZpY2VfaWQYASABKAlSCGRldmlj\
+            ZUlkEiEKDGRpc3BsYXlfbmFtZRgCIAEoCVILZGlzcGxheU5hbWUSIAoLZGVzY3JpcHRpb24YAyABKAlSC2Rlc2NyaXB0aW9uEhQK\
+            BXN1aXRlGAQgASgJUgVzdWl0ZRJGCgR0YWdzGAUgAygLMjIuYXJjaGViYXNlLm1ldGEudjEuUmVnaXN0ZXJEZXZpY2VSZXF1ZXN0\
+            LlRhZ3NFbnRyeVIEdGFncxo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASIm\
+            ChBHZXREZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUirAMKEkxpc3REZXZpY2VzUmVxdWVzdBIUCgVzdWl0ZRgBIAEo\
+            CVIFc3VpdGUSFwoHc2l0ZV9pZBgCIAEoA1IGc2l0ZUlkEjcKBnN0YXR1cxgDIAEoDjIfLmFyY2hlYmFzZS5tZXRhLnYxLkRldmlj\
+            ZVN0YXR1c1IGc3RhdHVzEhsKCXBhZ2Vfc2l6ZRgEIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgFIAEoCVIJcGFnZVRva2Vu\
+            EiwKEnNpbGVudF9mb3Jfc2Vjb25kcxgGIAEoA1IQc2lsZW50Rm9yU2Vjb25kcxJCCg9sYXN0X3NlZW5fc2luY2UYByABKAsyGi5n\
+            b29nbGUucHJvdG9idWYuVGltZXN0YW1wUg1sYXN0U2VlblNpbmNlEkQKEGxhc3Rfc2Vlbl9iZWZvcmUYCCABKAsyGi5nb29nbGUu\
+            cHJvdG9idWYuVGltZXN0YW1wUg5sYXN0U2VlbkJlZm9yZRIfCgtzZGtfdmVyc2lvbhgJIAEoCVIKc2RrVmVyc2lvbhIZCghvcmRl\
+            cl9ieRgKIAEoCVIHb3JkZXJCeSJyChNMaXN0RGV2aWNlc1Jlc3BvbnNlEjMKB2RldmljZXMYASADKAsyGS5hcmNoZWJhc2UubWV0\
+            YS52MS5EZXZpY2VSB2RldmljZXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIjYKFUdldERldmljZU5h\
+            bWVzUmVxdWVzdBIdCgpkZXZpY2VfaWRzGAEgAygJUglkZXZpY2VJZHMiuwEKFkdldERldmljZU5hbWVzUmVzcG9uc2USYAoNZGlz\
+            cGxheV9uYW1lcxgBIAMoCzI7LmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZU5hbWVzUmVzcG9uc2UuRGlzcGxheU5hbWVzRW50\
+            cnlSDGRpc3BsYXlOYW1lcxo/ChFEaXNwbGF5TmFtZXNFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFs\
+            dWU6AjgBIrsCChNVcGRhdGVEZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUSJgoMZGlzcGxheV9uYW1lGAIgASgJSABS\
+            C2Rpc3BsYXlOYW1liAEBEiUKC2Rlc2NyaXB0aW9uGAMgASgJSAFSC2Rlc2NyaXB0aW9uiAEBEkQKBHRhZ3MYBCADKAsyMC5hcmNo\
+            ZWJhc2UubWV0YS52MS5VcGRhdGVEZXZpY2VSZXF1ZXN0LlRhZ3NFbnRyeVIEdGFncxIhCgxyZXBsYWNlX3RhZ3MYBSABKAhSC3Jl\
+            cGxhY2VUYWdzGjcKCVRhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBQg8KDV9kaXNw\
+            bGF5X25hbWVCDgoMX2Rlc2NyaXB0aW9uIikKE0VuYWJsZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIqChREaXNh\
+            YmxlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIikKE1JldGlyZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIE\
+            bmFtZSIrChVVbnJldGlyZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIpChNEZWxldGVEZXZpY2VSZXF1ZXN0EhIK\
+            BG5hbWUYASABKAlSBG5hbWUiKAoSQWxsb3dSZWluaXRSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUidAoXUm90YXRlRGV2aWNl\
+            S2V5c1JlcXVlc3QSGAoHZGV2aWNlcxgBIAMoCVIHZGV2aWNlcxIUCgVzdWl0ZRgCIAEoCVIFc3VpdGUSFwoHc2l0ZV9pZBgDIAEo\
+            A1IGc2l0ZUlkEhAKA2FsbBgEIAEoCFIDYWxsIk4KGFJvdGF0ZURldmljZUtleXNSZXNwb25zZRIYCgdkZXZpY2VzGAEgASgDUgdk\
+            ZXZpY2VzEhgKB3VuYXdhcmUYAiABKANSB3VuYXdhcmUiRwoXQWRkRGV2aWNlVG9TdWl0ZVJlcXVlc3QSFAoFc3VpdGUYASABKAlS\
+            BXN1aXRlEhYKBmRldmljZRgCIAEoCVIGZGV2aWNlIkwKHFJlbW92ZURldmljZUZyb21TdWl0ZVJlcXVlc3QSFAoFc3VpdGUYASAB\
+            KAlSBXN1aXRlEhYKBmRldmljZRgCIAEoCVIGZGV2aWNlKqEBCgxEZXZpY2VTdGF0dXMSHQoZREVWSUNFX1NUQVRVU19VTlNQRUNJ\
+            RklFRBAAEhwKGERFVklDRV9TVEFUVVNfUkVHSVNURVJFRBABEh0KGURFVklDRV9TVEFUVVNfSU5JVElBTElaRUQQAhIaChZERVZJ\
+            Q0VfU1RBVFVTX0RJU0FCTEVEEAMSGQoVREVWSUNFX1NUQVRVU19SRVRJUkVEEAQqngQKD0RldmljZUNvbmRpdGlvbhIgChxERVZJ\
+            Q0VfQ09ORElUSU9OX1VOU1BFQ0lGSUVEEAASHAoYREVWSUNFX0NPTkRJVElPTl9SRVRJUkVEEAESIQodREVWSUNFX0NPTkRJVElP\
+            Tl9ORVZFUl9DQUxMRUQQAhIdChlERVZJQ0VfQ09ORElUSU9OX0RJU0FCTEVEEAMSHQoZREVWSUNFX0NPTkRJVElPTl9OT19TVUlU\
+            RRAEEiIKHkRFVklDRV9DT05ESVRJT05fU0lURV9ESVNBQkxFRBAFEhsKF0RFVklDRV9DT05ESVRJT05fTk9fS0VZEAYSIQodREVW\
+            SUNFX0NPTkRJVElPTl9LRVlfRElTQUJMRUQQBxIgChxERVZJQ0VfQ09ORElUSU9OX0tFWV9FWFBJUkVEEAgSIAocREVWSUNFX0NP\
+            TkRJVElPTl9DTE9DS19XUk9ORxAJEiIKHkRFVklDRV9DT05ESVRJT05fQ0FMTFNfUkVGVVNFRBAKEiEKHURFVklDRV9DT05ESVRJ\
+            T05fVVBMT0FEU19GQUlMEAsSGwoXREVWSUNFX0NPTkRJVElPTl9TSUxFTlQQDBIeChpERVZJQ0VfQ09ORElUSU9OX1VQTE9BRElO\
+            RxANEh8KG0RFVklDRV9DT05ESVRJT05fTk9fVVBMT0FEUxAOEh0KGURFVklDRV9DT05ESVRJT05fSU5fT1JERVIQDzLgFgoXRGV2\
+            aWNlTWFuYWdlbWVudFNlcnZpY2USfQoRQ3JlYXRlRGV2aWNlU3VpdGUSKy5hcmNoZWJhc2UubWV0YS52MS5DcmVhdGVEZXZpY2VT\
+            dWl0ZVJlcXVlc3QaHi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZSIbgtPkkwIVIhAvdjEvZGV2aWNlU3VpdGVzOgEqEoAB\
+            Cg5HZXREZXZpY2VTdWl0ZRIoLmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZVN1aXRlUmVxdWVzdBoeLmFyY2hlYmFzZS5tZXRh\
+            LnYxLkRldmljZVN1aXRlIiSQAgGC0+STAhsSGS92MS97bmFtZT1kZXZpY2VTdWl0ZXMvKn0SiAEKEExpc3REZXZpY2VTdWl0ZXMS\
+            Ki5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2aWNlU3VpdGVzUmVxdWVzdBorLmFyY2hlYmFzZS5tZXRhLnYxLkxpc3REZXZpY2VT\
+            dWl0ZXNSZXNwb25zZSIbkAIBgtPkkwISEhAvdjEvZGV2aWNlU3VpdGVzEoYBChFVcGRhdGVEZXZpY2VTdWl0ZRIrLmFyY2hlYmFz\
+            ZS5tZXRhLnYxLlVwZGF0ZURldmljZVN1aXRlUmVxdWVzdBoeLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZVN1aXRlIiSC0+STAh4y\
+            GS92MS97bmFtZT1kZXZpY2VTdWl0ZXMvKn06ASoSkQEKEURlbGV0ZURldmljZVN1aXRlEisuYXJjaGViYXNlLm1ldGEudjEuRGVs\
+            ZXRlRGV2aWNlU3VpdGVSZXF1ZXN0GiwuYXJjaGViYXNlLm1ldGEudjEuRGVsZXRlRGV2aWNlU3VpdGVSZXNwb25zZSIhgtPkkwIb\
+            KhkvdjEve25hbWU9ZGV2aWNlU3VpdGVzLyp9Em0KDlJlZ2lzdGVyRGV2aWNlEiguYXJjaGViYXNlLm1ldGEudjEuUmVnaXN0ZXJE\
+            ZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIhaC0+STAhAiCy92MS9kZXZpY2VzOgEqEmwKCUdldERldmlj\
+            ZRIjLmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiH5ACAYLT5JMC\
+            FhIUL3YxL3tuYW1lPWRldmljZXMvKn0SdAoLTGlzdERldmljZXMSJS5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2aWNlc1JlcXVl\
+            c3QaJi5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2aWNlc1Jlc3BvbnNlIhaQAgGC0+STAg0SCy92MS9kZXZpY2VzEoYBCg5HZXRE\
+            ZXZpY2VOYW1lcxIoLmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZU5hbWVzUmVxdWVzdBopLmFyY2hlYmFzZS5tZXRhLnYxLkdl\
+            dERldmljZU5hbWVzUmVzcG9uc2UiH5ACAYLT5JMCFiIRL3YxL2RldmljZXM6bmFtZXM6ASoScgoMVXBkYXRlRGV2aWNlEiYuYXJj\
+            aGViYXNlLm1ldGEudjEuVXBkYXRlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIfgtPkkwIZMhQvdjEv\
+            e25hbWU9ZGV2aWNlcy8qfToBKhJ5CgxFbmFibGVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5FbmFibGVEZXZpY2VSZXF1ZXN0\
+            GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiaC0+STAiAiGy92MS97bmFtZT1kZXZpY2VzLyp9OmVuYWJsZToBKhJ8Cg1EaXNh\
+            YmxlRGV2aWNlEicuYXJjaGViYXNlLm1ldGEudjEuRGlzYWJsZURldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZp\
+            Y2UiJ4LT5JMCISIcL3YxL3tuYW1lPWRldmljZXMvKn06ZGlzYWJsZToBKhKHAQoQQWRkRGV2aWNlVG9TdWl0ZRIqLmFyY2hlYmFz\
+            ZS5tZXRhLnYxLkFkZERldmljZVRvU3VpdGVSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiyC0+STAiYiIS92MS97\
+            ZGV2aWNlPWRldmljZXMvKn06YWRkVG9TdWl0ZToBKhKWAQoVUmVtb3ZlRGV2aWNlRnJvbVN1aXRlEi8uYXJjaGViYXNlLm1ldGEu\
+            djEuUmVtb3ZlRGV2aWNlRnJvbVN1aXRlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIxgtPkkwIrIiYvdjEve2Rl\
+            dmljZT1kZXZpY2VzLyp9OnJlbW92ZUZyb21TdWl0ZToBKhJ5CgxSZXRpcmVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5SZXRp\
+            cmVEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiaC0+STAiAiGy92MS97bmFtZT1kZXZpY2VzLyp9OnJl\
+            dGlyZToBKhJ/Cg5VbnJldGlyZURldmljZRIoLmFyY2hlYmFzZS5tZXRhLnYxLlVucmV0aXJlRGV2aWNlUmVxdWVzdBoZLmFyY2hl\
+            YmFzZS5tZXRhLnYxLkRldmljZSIogtPkkwIiIh0vdjEve25hbWU9ZGV2aWNlcy8qfTp1bnJldGlyZToBKhJsCgxEZWxldGVEZXZp\
+            Y2USJi5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVEZXZpY2VSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IhyC0+STAhYq\
+            FC92MS97bmFtZT1kZXZpY2VzLyp9EnwKC0FsbG93UmVpbml0EiUuYXJjaGViYXNlLm1ldGEudjEuQWxsb3dSZWluaXRSZXF1ZXN0\
+            GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiuC0+STAiUiIC92MS97bmFtZT1kZXZpY2VzLyp9OmFsbG93UmVpbml0OgEqEo4B\
+            ChBSb3RhdGVEZXZpY2VLZXlzEiouYXJjaGViYXNlLm1ldGEudjEuUm90YXRlRGV2aWNlS2V5c1JlcXVlc3QaKy5hcmNoZWJhc2Uu\
+            bWV0YS52MS5Sb3RhdGVEZXZpY2VLZXlzUmVzcG9uc2UiIYLT5JMCGyIWL3YxL2RldmljZXM6cm90YXRlS2V5czoBKhKQAQoRQW5u\
+            b3VuY2VBZGRyZXNzZXMSKy5hcmNoZWJhc2UubWV0YS52MS5Bbm5vdW5jZUFkZHJlc3Nlc1JlcXVlc3QaJS5hcmNoZWJhc2UubWV0\
+            YS52MS5Bbm5vdW5jZWRBZGRyZXNzZXMiJ4LT5JMCISIcL3YxL2RldmljZUFkZHJlc3Nlczphbm5vdW5jZToBKhKPAQoVR2V0QW5u\
+            b3VuY2VkQWRkcmVzc2VzEi8uYXJjaGViYXNlLm1ldGEudjEuR2V0QW5ub3VuY2VkQWRkcmVzc2VzUmVxdWVzdBolLmFyY2hlYmFz\
+            ZS5tZXRhLnYxLkFubm91bmNlZEFkZHJlc3NlcyIekAIBgtPkkwIVEhMvdjEvZGV2aWNlQWRkcmVzc2VzEpABChFXaXRoZHJhd0Fk\
+            ZHJlc3NlcxIrLmFyY2hlYmFzZS5tZXRhLnYxLldpdGhkcmF3QWRkcmVzc2VzUmVxdWVzdBolLmFyY2hlYmFzZS5tZXRhLnYxLkFu\
+            bm91bmNlZEFkZHJlc3NlcyIngtPkkwIhIhwvdjEvZGV2aWNlQWRkcmVzc2VzOndpdGhkcmF3OgEqYgZwcm90bzM=
             """)
 }

@@ -1,4 +1,4 @@
-import Accounts
+package import Accounts
 package import Basics
 import Catalog
 package import Database
@@ -65,6 +65,10 @@ package struct UploadEnding: DeviceUploads {
         try outbox.record(.uploadAborted(upload, traceparent: traceparent), at: now, in: connection)
         try store.discard(uploadID: upload.id, in: connection)
         return upload
+    }
+
+    package func activity(ofDevice id: String, in connection: ReadConnection) throws -> DeviceUploadActivity {
+        try UploadRecords(connection).activity(ofDevice: id)
     }
 
     package func abort(ofDevice id: String, reason: String, at now: UnixTime, in connection: Connection) throws {

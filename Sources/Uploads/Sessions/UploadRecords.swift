@@ -75,6 +75,7 @@ enum UploadSchema {
                 -- The path of the file below the folder that is uploaded; NULL = none was sent.
                 ALTER TABLE logical_uploads ADD COLUMN relative_path TEXT;
                 """),
+        deviceMigration,
     ]
 }
 

@@ -19,7 +19,19 @@ extension Device: Resource {
                 name: "address_serial", json: addressSerial.map { .number($0) } ?? .null,
                 text: addressSerial.map { "\($0)" } ?? ""),
             .time("key_rotation_requested_at", keyRotationRequestedAt),
+            ResourceField(
+                name: "diagnosis", json: diagnosis.map { .string($0.sentence) } ?? .null,
+                text: diagnosis?.sentence ?? ""),
+            .lines("failed_uploads", (diagnosis?.failedUploads ?? []).map(\.line)),
         ]
+    }
+}
+
+extension FailedDeviceUpload {
+    /// The time, the file and the reason.
+    fileprivate var line: String {
+        let time = beganAt.map { "\(LocalTime.text(UnixTime(seconds: $0.seconds))) " } ?? ""
+        return "\(time)\(fileName.isEmpty ? uploadID : fileName): \(reason)"
     }
 }
 

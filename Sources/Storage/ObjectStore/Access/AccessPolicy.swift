@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 package import Database
 package import StoreProtocol
 
@@ -25,12 +25,17 @@ package protocol AccessPolicy: Sendable {
     /// Records that objects of a static key were removed because their retention ended.
     func recordExpiry(ofKey id: String, count: Int, in transaction: Connection) throws
 
+    /// Notes the time at which a client signed a request by its own clock. Called for each request whose signature is right.
+    func noteClock(of claims: CredentialClaims, signedAt: UnixTime)
+
     /// Records a data-plane request for the upload. Called if a decision requires it.
     func recordActivity(uploadID: String, in transaction: Connection) throws
 }
 
 extension AccessPolicy {
     package func readAhead(_ claims: CredentialClaims, in connection: ReadConnection) throws {}
+
+    package func noteClock(of claims: CredentialClaims, signedAt: UnixTime) {}
 }
 
 package enum AccessDecision: Sendable, Equatable {

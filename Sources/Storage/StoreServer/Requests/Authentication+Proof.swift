@@ -9,7 +9,7 @@ extension Authentication {
     /// Returns the claims of the temporary credentials that signed the request. The reason of a refusal is reported only after the
     /// signature has proven the secret.
     func claims(
-        of request: SignedRequest, _ store: ObjectStore, maximumClockSkew: Duration?
+        of request: SignedRequest, _ store: ObjectStore, _ policy: any AccessPolicy, maximumClockSkew: Duration?
     ) throws(StoreError) -> (claims: CredentialClaims, secret: Secret) {
         guard let securityToken, !securityToken.isEmpty else {
             throw StoreError(
@@ -29,7 +29,10 @@ extension Authentication {
                 StoreError(.invalidAccessKeyID, "The access key id does not belong to the security token.")
             }
         }
-        try prove(request, by: issued.secret, now: store.clock.now(), maximumClockSkew: maximumClockSkew)
+        let now = store.clock.now()
+        try requireSignature(of: request, by: issued.secret, now: now)
+        if let signedAt, expiresAt == nil { policy.noteClock(of: issued.claims, signedAt: signedAt) }
+        try requireTime(now: now, maximumClockSkew: maximumClockSkew)
         guard request.target.bucket == issued.claims.bucket, request.target.key == issued.claims.key else {
             throw StoreError(.accessDenied, "These credentials are for another object.")
         }
@@ -43,11 +46,22 @@ extension Authentication {
     func prove(
         _ request: SignedRequest, by secret: Secret, now: UnixTime, maximumClockSkew: Duration?
     ) throws(StoreError) {
+        try requireSignature(of: request, by: secret, now: now)
+        try requireTime(now: now, maximumClockSkew: maximumClockSkew)
+    }
+
+    private func requireSignature(
+        of request: SignedRequest, by secret: Secret, now: UnixTime
+    ) throws(StoreError) {
         guard isSigned(request, by: secret) else {
             throw StoreError(
                 .signatureDoesNotMatch, "The request signature we calculated does not match the one you provided.")
         }
         if let expiresAt { try Self.requireUnexpired(expiresAt, at: now) }
+    }
+
+    /// Compares the client's clock with the server's, if there is a limit.
+    private func requireTime(now: UnixTime, maximumClockSkew: Duration?) throws(StoreError) {
         guard let limit = maximumClockSkew, let signedAt else { return }
         if expiresAt != nil {
             // The longest lifetime of a presigned URL counts from its date, so a date in the future would extend it.

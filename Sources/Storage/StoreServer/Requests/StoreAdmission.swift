@@ -35,7 +35,7 @@ struct StoreAdmission {
             return try admit(head, signed, authentication, by: key, in: dialect)
         }
         let (claims, secret) = try authentication.claims(
-            of: signed, store, maximumClockSkew: configuration.maximumClockSkew)
+            of: signed, store, policy, maximumClockSkew: configuration.maximumClockSkew)
         head.notes.setCaller(claims)
         let signatures = authentication.chunkSignatures(secret)
         let operation: StoreOperation
