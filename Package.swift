@@ -64,6 +64,7 @@ let package = Package(
         module("Crypto", ["Basics", "CMD5", "COpenSSL"], path: "Platform/Crypto"),
         module("JSON", ["Basics"], path: "Platform/JSON"),
         module("Multipart", ["Basics"], path: "Platform/Multipart"),
+        module("TimeZones", ["Basics"], path: "Platform/TimeZones"),
         module("XML", ["Basics"]),
         .target(
             name: "CFolding", path: "Sources/Platform/CFolding", cSettings: [.unsafeFlags(["-O2"])]),
@@ -315,6 +316,7 @@ let package = Package(
         tests("Crypto", ["Basics", "CMD5"]),
         tests("JSON"),
         tests("Multipart"),
+        tests("TimeZones", ["Basics"]),
         tests("XML"),
         tests("Checksums", ["CFolding", "StoreProtocol"]),
         tests("Zip", ["Basics", "Checksums"]),
@@ -329,8 +331,8 @@ let package = Package(
             name: "FuzzEntryPoints",
             dependencies: [
                 "Basics", "CommandLineInterface", "Crypto", "FileTesting", "HTTPServer", "HTTPTypes", "IdentityTokens",
-                "JSON", "MCAP", "Multipart", "ObjectFilters", "Pictures", "REST", "StoreProtocol", "WireTesting", "XML",
-                "Zip",
+                "JSON", "MCAP", "Multipart", "ObjectFilters", "Pictures", "REST", "StoreProtocol", "TimeZones",
+                "WireTesting", "XML", "Zip",
             ],
             path: "Tests/FuzzEntryPoints",
             swiftSettings: strict),
