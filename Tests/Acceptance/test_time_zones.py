@@ -1,8 +1,10 @@
-"""Days of recordings in the time zone of a site: calls, REST and the command line."""
+"""Days of recordings in the time zone of a site: calls, REST, the command line and the console."""
 
+import datetime
 import json
 import sqlite3
 import urllib.parse
+import zoneinfo
 
 import grpc
 import pytest
@@ -102,3 +104,53 @@ def test_upgrade_counts_the_objects_by_quarter_hour(gateway_with, login):
 
 def counts(database: sqlite3.Connection) -> list[tuple]:
     return database.execute("SELECT value, objects FROM object_facets WHERE kind = 7 ORDER BY value").fetchall()
+
+
+class Clicks:
+    """A person with a mouse and a keyboard."""
+
+    def __init__(self, console):
+        self.console = console
+        self.count = 0
+
+    def click(self, xpath: str) -> None:
+        # The panel beside the list is drawn again when its counts arrive.
+        self.console.until(lambda: self.console.find(xpath).click() is None, xpath)
+        self.count += 1
+
+
+def test_yesterdays_recordings_of_a_robot_in_rain_need_four_clicks(console, admin, uploader):
+    # The browser's zone is that of the machine.
+    zone = zoneinfo.ZoneInfo(console.script("return Intl.DateTimeFormat().resolvedOptions().timeZone"))
+    noon = datetime.datetime.now(zone).replace(hour=12, minute=0) - datetime.timedelta(days=1)
+    yesterday = noon.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    name = unique("Picker 041 ")
+    admin.devices("UpdateDevice", name=f"devices/{uploader.device_id}", display_name=name)
+    rain = unique("rain")
+    for number, (time, sky) in enumerate(((yesterday, rain), (yesterday, "sun"), (EVENING, rain))):
+        record(uploader, time, {"weather": sky, FILE_NAME_TAG: f"drive {number}.bin"})
+    person = Clicks(console)
+    person.click("//nav//a[normalize-space()='Objects']")
+    person.click("//fieldset//a[normalize-space()='Yesterday']")
+    person.click(f"//section[@aria-label='Device']//a[starts-with(normalize-space(), '{name}')]")
+    person.click(f"//section[@aria-label='weather']//a[starts-with(normalize-space(), '{rain}')]")
+    console.until(lambda: [row["Name"] for row in console.rows()] == ["drive 0.bin"])
+    assert person.count <= 5
+
+
+def test_list_of_a_site_has_its_zone(console, gateway, admin, fleet, drives):
+    admin.admin("UpdateSite", site_id=fleet.site_id, time_zone=AUCKLAND)
+    try:
+        console.open(f"http://{gateway.listeners['web']}/console/#/objects?filter=site%3D{fleet.site_id}")
+        # The console keeps what it knows of sites for half a minute.
+        console.driver.refresh()
+        console.heading("Objects")
+        console.find(f"//fieldset//select/option[normalize-space()='{AUCKLAND} (site)']")
+        query = urllib.parse.urlencode({"filter": f"site={fleet.site_id} raw_tags.run={drives}", "columns": "recorded"})
+        console.open(f"http://{gateway.listeners['web']}/console/#/objects?{query}")
+        texts = {"evening.bin": "Nov 22, 23:59", "night.bin": "Nov 23, 00:00"}
+        console.until(lambda: {row["Name"]: row["Recorded"] for row in console.rows()} == texts)
+        for day in ("2026-11-22", "2026-11-23"):
+            console.find(f"//section[@aria-label='Day']//a[starts-with(normalize-space(), '{day}')]")
+    finally:
+        admin.admin("UpdateSite", site_id=fleet.site_id, time_zone="")
