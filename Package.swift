@@ -64,6 +64,7 @@ let package = Package(
         module("Crypto", ["Basics", "CMD5", "COpenSSL"], path: "Platform/Crypto"),
         module("JSON", ["Basics"], path: "Platform/JSON"),
         module("Multipart", ["Basics"], path: "Platform/Multipart"),
+        module("TimeZones", ["Basics"], path: "Platform/TimeZones"),
         module("XML", ["Basics"]),
         .target(
             name: "CFolding", path: "Sources/Platform/CFolding", cSettings: [.unsafeFlags(["-O2"])]),
@@ -108,7 +109,9 @@ let package = Package(
         module(
             "StoreProtocol", ["Basics", "Crypto", "HTTPTypes", "JSON", "Multipart", "XML"],
             path: "Storage/StoreProtocol"),
-        module("GatewayAPI", ["Basics", "Crypto", "Database", "GatewayFormats", "RPC"], path: "API/GatewayAPI"),
+        module(
+            "GatewayAPI", ["Basics", "Crypto", "Database", "GatewayFormats", "RPC", "TimeZones"],
+            path: "API/GatewayAPI"),
         module(
             "ObjectStore", ["Basics", "Checksums", "Crypto", "Database", "Settings", "StoreProtocol"],
             path: "Storage/ObjectStore"),
@@ -135,7 +138,7 @@ let package = Package(
             "Accounts",
             [
                 "Basics", "CArgon2", "Capability", "Checksums", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "JSON",
-                "Proto", "Protobuf", "RPC", "Settings",
+                "Proto", "Protobuf", "RPC", "Settings", "TimeZones",
             ]),
         module("IdentityTokens", ["Basics", "Crypto", "JSON"]),
         module(
@@ -156,12 +159,13 @@ let package = Package(
                 "Accounts", "Basics", "Capability", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC",
                 "Settings", "Webhooks",
             ]),
-        module("ObjectFilters", ["Basics"]),
+        module("ObjectFilters", ["Basics", "TimeZones"]),
         module(
             "Catalog",
             [
                 "Accounts", "Basics", "Capability", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "MCAP",
-                "ObjectFilters", "ObjectStore", "Proto", "RPC", "Settings", "StoreProtocol", "Webhooks", "Wire", "Zip",
+                "ObjectFilters", "ObjectStore", "Proto", "RPC", "Settings", "StoreProtocol", "TimeZones", "Webhooks",
+                "Wire", "Zip",
             ]),
         module(
             "Uploads",
@@ -177,7 +181,8 @@ let package = Package(
                 "Wire",
             ]),
         module(
-            "Doctor", ["Accounts", "Backup", "Basics", "Database", "DirectoryEngine", "ObjectStore", "Uploads"]),
+            "Doctor",
+            ["Accounts", "Backup", "Basics", "Catalog", "Database", "DirectoryEngine", "ObjectStore", "Uploads"]),
         module(
             "Console",
             [
@@ -280,7 +285,7 @@ let package = Package(
                 "LibraryArchive",
                 "Observability", "Proto", "RPC", "Serve", "Settings",
                 "ShareCodes", "SignIn",
-                "Sockets", "StoreClient", "Uploads", "Wire",
+                "Sockets", "StoreClient", "TimeZones", "Uploads", "Wire",
             ], path: "GatewayServer/Commands"),
         .executableTarget(
             name: "GatewayServer", dependencies: ["CommandLineInterface", "Commands"],
@@ -315,6 +320,7 @@ let package = Package(
         tests("Crypto", ["Basics", "CMD5"]),
         tests("JSON"),
         tests("Multipart"),
+        tests("TimeZones", ["Basics"]),
         tests("XML"),
         tests("Checksums", ["CFolding", "StoreProtocol"]),
         tests("Zip", ["Basics", "Checksums"]),
@@ -329,8 +335,8 @@ let package = Package(
             name: "FuzzEntryPoints",
             dependencies: [
                 "Basics", "CommandLineInterface", "Crypto", "FileTesting", "HTTPServer", "HTTPTypes", "IdentityTokens",
-                "JSON", "MCAP", "Multipart", "ObjectFilters", "Pictures", "REST", "StoreProtocol", "WireTesting", "XML",
-                "Zip",
+                "JSON", "MCAP", "Multipart", "ObjectFilters", "Pictures", "REST", "StoreProtocol", "TimeZones",
+                "WireTesting", "XML", "Zip",
             ],
             path: "Tests/FuzzEntryPoints",
             swiftSettings: strict),
@@ -415,9 +421,9 @@ let package = Package(
             [
                 "Accounts", "Basics", "Checksums", "Crypto", "Database", "DatabaseTesting", "DirectoryEngine",
                 "FileTesting", "GatewayAPI", "GatewayTesting", "ObjectFilters", "ObjectStore", "Proto", "RPC",
-                "StoreProtocol", "StoreTesting", "Webhooks", "Wire",
+                "StoreProtocol", "StoreTesting", "TimeZones", "Webhooks", "Wire",
             ]),
-        tests("ObjectFilters", ["Basics"]),
+        tests("ObjectFilters", ["Basics", "TimeZones"]),
         tests(
             "CopyJobs",
             [

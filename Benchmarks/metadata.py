@@ -174,7 +174,8 @@ def fill_search(database: sqlite3.Connection, organization: int) -> None:
     for key in ("run", "weather"):
         prefixes(2, "value", f"(SELECT position, value FROM object_tags WHERE key = '{key}')", CUTS[:5])
     prefixes(3, "content_type", "objects", [12, 24])
-    facets = {1: "''", 2: "device_id", 3: "CAST(site_id AS TEXT)", 4: "date(created_at / 1000000, 'unixepoch')"}
+    quarter_hour = "CAST((coalesce(recorded_from, created_at) + 181440000000000000) / 900000000 AS TEXT)"
+    facets = {1: "''", 2: "device_id", 3: "CAST(site_id AS TEXT)", 7: quarter_hour}
     for kind, value in facets.items():
         database.execute(
             f"""

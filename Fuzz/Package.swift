@@ -18,7 +18,7 @@ let package = Package(
         target("protobuf"), target("json"), target("web"), target("xml"), target("filter"), target("rest"),
         target("zip"), target("identity"), target("mcap"),
         target("picture"), target("form"), target("policy"), target("chunks"), target("signature"), target("request"),
-        target("csv"),
+        target("csv"), target("zone"),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -244,6 +244,12 @@ enum AccountRecords {
         DisplayNameRecords<Connection>.migration,
         FailureRecords<Connection>.migration,
         SigningKeyRecords<Connection>.migration,
+        Migration(
+            name: "accounts-site-zones",
+            sql: """
+                -- time_zone: a name of the time zone database; empty = none is set.
+                ALTER TABLE sites ADD COLUMN time_zone TEXT NOT NULL DEFAULT '';
+                """),
     ]
 }
 

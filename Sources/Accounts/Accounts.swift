@@ -230,7 +230,7 @@ struct AccountRegistries: Sendable {
 
     init(_ environment: ModuleEnvironment, passwords: Passwords) {
         let (database, clock) = (environment.database, environment.clock)
-        sites = SiteRegistry(database: database, clock: clock)
+        sites = SiteRegistry(database: database, clock: clock, zones: environment.timeZones)
         keys = APIKeyRegistry(
             database: database, clock: clock, identifiers: environment.identifiers,
             pepper: environment.keyring.key(.pepper))

@@ -24,7 +24,8 @@ package struct AdminAuthService: AdminAuthServiceHandler {
         try FieldRules.title(request.name, field: "name")
         return try await accounts.keptResponses.once(context) {
             try await accounts.registries.sites.create(
-                name: request.name, status: try FieldRules.status(request.status), by: try Caller(context))
+                name: request.name, status: try FieldRules.status(request.status), timeZone: request.timeZone,
+                by: try Caller(context))
         } respond: {
             CreateSiteResponse(site: $0.message)
         }
@@ -58,7 +59,7 @@ package struct AdminAuthService: AdminAuthServiceHandler {
         if let name = request.name { try FieldRules.title(name, field: "name") }
         let site = try await accounts.registries.sites.update(
             request.siteID, name: request.name, status: try request.status.map(FieldRules.newStatus),
-            by: try Caller(context))
+            timeZone: request.timeZone, by: try Caller(context))
         return UpdateSiteResponse(site: site.message)
     }
 

@@ -40,7 +40,7 @@ extension SiteRecord {
     var message: Site {
         Site(
             siteID: id, name: name, status: Int32(status.rawValue), createdAt: Timestamp(createdAt),
-            updatedAt: Timestamp(updatedAt))
+            updatedAt: Timestamp(updatedAt), timeZone: timeZone)
     }
 }
 

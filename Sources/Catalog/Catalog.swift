@@ -52,16 +52,18 @@ package struct Catalog: Sendable {
         scrubber = Scrubber(
             database: database, store: store, clock: clock, configuration: configuration, log: environment.log)
         removal = ObjectRemoval(database: database, store: store, clock: clock, outbox: outbox)
-        operations = OperationRunner(database: database, removal: removal, clock: clock, log: environment.log)
+        operations = OperationRunner(
+            database: database, removal: removal, clock: clock, log: environment.log, zones: environment.timeZones)
         let names = DisplayNameSearch(devices: devices)
         let bulkOperations = BulkOperations(
-            database: database, clock: clock, identifiers: environment.identifiers, runner: operations)
+            database: database, clock: clock, identifiers: environment.identifiers, runner: operations,
+            zones: environment.timeZones)
         management = ObjectManagementService(
             removal: removal, bulkOperations: bulkOperations,
             tagEditing: TagEditing(database: database, clock: clock, outbox: outbox),
             statistics: Statistics(database: database, clock: clock), database: database,
             tokens: tokens, facets: ObjectFacets(database: database, clock: clock, devices: devices, names: names),
-            savedSearches: SavedSearches(database: database, clock: clock))
+            savedSearches: SavedSearches(database: database, clock: clock), zones: environment.timeZones)
         recordings = RecordingIndex(
             database: database, store: store, signal: changes.newRecordings, log: environment.log)
         searchUpgrade = SearchUpgrade(database: database, log: environment.log)
@@ -70,10 +72,11 @@ package struct Catalog: Sendable {
             archives: ObjectArchives(
                 database: database, store: store, clock: clock, names: names, configuration: configuration,
                 limits: environment.limits),
-            clock: clock)
+            clock: clock, zones: environment.timeZones)
         service = ObjectService(
             listing: ObjectListing(
-                database: database, tokens: tokens, clock: clock, names: names, configuration: configuration),
+                database: database, tokens: tokens, clock: clock, names: names, configuration: configuration,
+                zones: environment.timeZones),
             downloads: Downloads(
                 database: database, store: store, endpoint: endpoint, clock: clock,
                 configuration: configuration))

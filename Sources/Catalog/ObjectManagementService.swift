@@ -4,6 +4,7 @@ import Database
 import GatewayAPI
 import Proto
 import RPC
+import TimeZones
 
 /// The gRPC service ObjectManagementService, which converts messages and calls the rules.
 struct ObjectManagementService: ObjectManagementServiceHandler {
@@ -18,6 +19,7 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
     let tokens: PageTokens
     let facets: ObjectFacets
     let savedSearches: SavedSearches
+    let zones: TimeZoneFolder
 
     func deleteObject(_ request: DeleteObjectRequest, context: CallContext) async throws -> DeleteObjectResponse {
         try Self.check(fileID: request.fileID)
@@ -77,7 +79,8 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
     func deleteObjects(_ request: DeleteObjectsRequest, context: CallContext) async throws -> DeleteObjectsResponse {
         let (matches, operation) = try await bulkOperations.begin(
             BulkOperations.Request(
-                kind: .delete, filter: request.filter, reason: request.reason, isDryRun: request.dryRun),
+                kind: .delete, filter: request.filter, timeZone: request.timeZone, reason: request.reason,
+                isDryRun: request.dryRun),
             by: try Caller(context))
         return DeleteObjectsResponse(
             matchingObjects: matches.amount.objects, matchingBytes: matches.amount.bytes,
@@ -86,7 +89,8 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
 
     func restoreObjects(_ request: RestoreObjectsRequest, context: CallContext) async throws -> RestoreObjectsResponse {
         let (matches, operation) = try await bulkOperations.begin(
-            BulkOperations.Request(kind: .restore, filter: request.filter, isDryRun: request.dryRun),
+            BulkOperations.Request(
+                kind: .restore, filter: request.filter, timeZone: request.timeZone, isDryRun: request.dryRun),
             by: try Caller(context))
         return RestoreObjectsResponse(
             matchingObjects: matches.amount.objects, matchingBytes: matches.amount.bytes,
@@ -96,7 +100,8 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
     func purgeObjects(_ request: PurgeObjectsRequest, context: CallContext) async throws -> PurgeObjectsResponse {
         let (matches, operation) = try await bulkOperations.begin(
             BulkOperations.Request(
-                kind: .purge, filter: request.filter, reason: request.reason, isDryRun: request.dryRun),
+                kind: .purge, filter: request.filter, timeZone: request.timeZone, reason: request.reason,
+                isDryRun: request.dryRun),
             by: try Caller(context))
         return PurgeObjectsResponse(
             matchingObjects: matches.amount.objects, matchingBytes: matches.amount.bytes,
@@ -200,7 +205,8 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
         _ request: GetObjectFacetsRequest, context: CallContext
     ) async throws -> GetObjectFacetsResponse {
         let query = try FacetQuery(
-            filter: request.filter, facet: request.facet, part: request.valueContains, limit: request.valueLimit)
+            filter: try RequestedFilter(request.filter, timeZone: request.timeZone, in: zones),
+            facet: request.facet, part: request.valueContains, limit: request.valueLimit)
         let found = try await facets.facets(query, scope: try context.user.objectScope)
         return GetObjectFacetsResponse(
             count: found.count, isExact: found.isExact, facets: found.facets.map(ObjectFacet.init))

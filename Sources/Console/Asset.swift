@@ -92,6 +92,7 @@ struct Asset: Sendable {
         "suites.js": PackageResources.suites_js,
         "table.js": PackageResources.table_js,
         "text-width.js": PackageResources.text_width_js,
+        "time-zone.js": PackageResources.time_zone_js,
         "trash.js": PackageResources.trash_js,
         "upload-dialog.js": PackageResources.upload_dialog_js,
         "upload-files.js": PackageResources.upload_files_js,

@@ -1,6 +1,7 @@
 import Accounts
 import Backup
 package import Basics
+import Catalog
 import Database
 import DirectoryEngine
 import ObjectStore
@@ -36,6 +37,13 @@ extension Doctor {
     /// Makes the present root key that of the database, whatever it was used with before.
     package func acceptRootKey() throws {
         try database.writing(migrations) { try directory.acceptRootKey(for: $0) }
+    }
+
+    /// Counts the objects of each quarter hour again.
+    package func recount() throws {
+        try database.writing(migrations) { database in
+            try database.writeBlocking { try RecordingCounts($0).renew() }
+        }
     }
 
     /// Lists completed uploads again, in the order of their completion.

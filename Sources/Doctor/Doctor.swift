@@ -1,6 +1,7 @@
 import Accounts
 package import Backup
 package import Basics
+import Catalog
 package import Database
 import DirectoryEngine
 import FoundationEssentials
@@ -64,11 +65,13 @@ package struct Doctor: Sendable {
         package var quarantined: [Unlisted] = []
         /// Completed uploads with a file that are missing from the list of objects.
         package var unlisted: [Unlisted] = []
+        /// The quarter hours for which the number of objects in the counts by day is wrong.
+        package var miscounted = 0
 
         /// Whether nothing needs to be repaired.
         package var isInOrder: Bool {
             damages.isEmpty && keys.isEmpty && belongTogether && missing.count == 0 && damaged.count == 0
-                && unknown.count == 0
+                && unknown.count == 0 && miscounted == 0
                 && quarantined.isEmpty && unlisted.isEmpty
         }
     }
@@ -147,6 +150,7 @@ package struct Doctor: Sendable {
         }
         report.quarantined = try quarantined(records)
         report.unlisted = try unlisted(records)
+        report.miscounted = try RecordingCounts(connection).countWrong()
     }
 
     private func requireBytes(_ connection: ReadConnection) throws {

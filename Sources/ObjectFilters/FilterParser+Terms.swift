@@ -14,7 +14,8 @@ extension FilterParser {
         guard !name.isEmpty else { throw scanner.failure("a term") }
         skipSpacesBeforeOperator()
         if name == Self.begins, scanner.skip(":") { return .steady(.begins(try beginning())) }
-        guard let field = FilterField(rawValue: name) else {
+        guard let field = FilterField(rawValue: name), !newFields.contains(field) else {
+            if FilterField(rawValue: name) != nil, scanner.isAtOperator { oldTags.append(start) }
             if scanner.byte == UInt8(ascii: "=") { return .steady(.tag(key: name, value: try tagValue())) }
             guard !scanner.isAtOperator else {
                 throw scanner.failure("\(FilterField.list) or KEY=VALUE", at: start)
@@ -53,10 +54,10 @@ extension FilterParser {
             let comparison = try comparison()
             let size = try value("a size such as 1048576 or 1MiB", ByteQuantity.bytes)
             return .steady(.size(comparison.interval(first: size, next: size + 1)))
-        case .created:
-            return .steady(.created(try timeInterval()))
-        case .recordedFrom: return .steady(.recordedFrom(try timeInterval()))
-        case .recordedTo: return .steady(.recordedTo(try timeInterval()))
+        case .created: return try time(.created)
+        case .recorded: return try time(.recorded)
+        case .recordedFrom: return try time(.recordedFrom)
+        case .recordedTo: return try time(.recordedTo)
         case .age:
             let at = scanner.position
             let comparison = try comparison()
@@ -67,15 +68,41 @@ extension FilterParser {
         }
     }
 
-    private mutating func timeInterval() throws(FilterError) -> ObjectFilter.Interval {
+    /// Reads the comparison with a time or with days.
+    private mutating func time(_ field: ObjectFilter.TimeField) throws(FilterError) -> ObjectFilter.Term {
         let comparison = try comparison()
-        let time = try value("a date or time such as 2026-01-31 or 2026-01-31T08:00:00Z", FilterQuantity.time)
-        return comparison.interval(first: time.first, next: time.next)
+        let (text, at): (String, Int)
+        if let days = lastDays() { (text, at) = days } else { (text, at) = try value() }
+        if let time = FilterQuantity.time(text) {
+            return .steady(field.term(comparison.interval(first: time.first, next: time.next)))
+        }
+        if let day = FilterQuantity.date(text) { return .days(field, comparison, .date(day)) }
+        guard let days = FilterQuantity.relativeDays(text) else {
+            throw scanner.failure(
+                "a date or time such as 2026-01-31 or 2026-01-31T08:00:00Z, today, yesterday or \"last 7 days\"", at: at
+            )
+        }
+        if relativeDays == nil { relativeDays = (at, text) }
+        return .days(field, comparison, .relative(days))
+    }
+
+    /// Reads `last 7 days` without quotes; returns `nil`, without moving, if something else comes next.
+    private mutating func lastDays() -> (text: String, position: Int)? {
+        var ahead = scanner
+        var words: [String] = []
+        for _ in 0..<3 {
+            words.append(ahead.bareValue())
+            if words.count < 3 { ahead.skipSpaces() }
+        }
+        let text = words.joined(separator: " ")
+        guard words[0].lowercased() == "last", FilterQuantity.relativeDays(text) != nil else { return nil }
+        defer { scanner = ahead }
+        return (text, scanner.position)
     }
 
     /// Reads the key of `raw_tags.KEY`; `nil` if another name comes next.
     private mutating func rawTag() throws(FilterError) -> String? {
-        let prefix = "raw_tags"
+        let prefix = Self.rawTags
         var ahead = scanner
         let name = ahead.tagKey()
         guard name == prefix || name.hasPrefix(prefix + ".") else { return nil }
@@ -194,12 +221,13 @@ extension FilterParser {
 
 /// The field names of terms. `KEY=VALUE` with any other name compares the tag of that key.
 enum FilterField: String, CaseIterable {
-    case status, device, site, size, created, age, name, path, topic, trashed
+    case status, device, site, size, created, recorded, age, name, path, topic, trashed
     case objectID = "object_id"
     case contentType = "content_type"
     case recordedFrom = "recorded_from"
     case recordedTo = "recorded_to"
 
     /// All names in quotes, separated by commas.
-    static let list = (["raw_tags.KEY", FilterParser.begins] + allCases.map(\.rawValue)).joined(separator: ", ")
+    static let list = (["\(FilterParser.rawTags).KEY", FilterParser.begins] + allCases.map(\.rawValue)).joined(
+        separator: ", ")
 }

@@ -18,8 +18,10 @@ package struct FilterParser {
 
     /// The name of the term for beginnings. It is no ``FilterField``, because `begins=VALUE` compares the tag of that key.
     static let begins = "begins"
-    /// The longest filter of an operation or a rule: one for lists, each of whose words became a term `begins:WORD`.
-    private static let maximumBytesForChange = maximumBytes + maximumTerms * (begins.utf8.count + 1)
+    /// The beginning of a term for a tag, whatever its key is.
+    static let rawTags = "raw_tags"
+    /// The longest filter of an operation or a rule: one for lists, each of whose terms got a beginning by ``rewriting(_:)``.
+    private static let maximumBytesForChange = maximumBytes + maximumTerms * (rawTags.utf8.count + 1)
 
     /// A word, which may have stars.
     struct Word {
@@ -32,6 +34,11 @@ package struct FilterParser {
     var scanner: FilterScanner
     /// The words of the filter, in its order.
     var words: [Word] = []
+    /// The first days that are counted from the current one, such as `yesterday`.
+    var relativeDays: (position: Int, text: String)?
+    /// The fields whose names were keys of tags when the filter was written, and where it has them.
+    var newFields: Set<FilterField> = []
+    var oldTags: [Int] = []
     private let limit: Int
     private var terms = 0
     private var nesting = 0
@@ -42,25 +49,37 @@ package struct FilterParser {
         return ObjectFilter(try parser.filter())
     }
 
-    /// Parses the filter of an operation on many objects or of a rule, which must not have words: they find more than people expect.
+    /// Parses the filter of an operation on many objects or of a rule. It must not have words, which find more than people expect,
+    /// and no days such as `yesterday`, which are others after midnight.
     ///
-    /// - Throws: ``FilterError`` with the position of the first invalid byte, or of the first word.
+    /// - Throws: ``FilterError`` with the position of the first invalid byte, word or day.
     package static func parseForChange(_ text: String) throws(FilterError) -> ObjectFilter {
         var parser = FilterParser(text, limit: maximumBytesForChange)
         let filter = ObjectFilter(try parser.filter())
         if let word = parser.words.first(where: { !$0.hasStar }) { throw word.refusal }
+        if let days = parser.relativeDays {
+            throw FilterError(
+                position: days.position,
+                expected: "a date such as 2026-01-31, because this filter selects what changes, also after midnight",
+                found: "\"\(days.text)\"")
+        }
         return filter
     }
 
-    /// Returns a filter of a version without the term `begins`, in which words stood for beginnings, with that term in place of each
-    /// word.
+    /// Returns a filter of a version before 0.3.0 with the same meaning. Words, which stood for beginnings, become terms `begins:WORD`,
+    /// and the tag `recorded`, whose key is the name of a field now, becomes `raw_tags.recorded`.
     ///
     /// - Throws: ``FilterError`` if it is invalid.
-    package static func replacingWords(in text: String) throws(FilterError) -> String {
+    package static func rewriting(_ text: String) throws(FilterError) -> String {
         var parser = FilterParser(text)
+        parser.newFields = [.recorded]
         _ = try parser.filter()
+        let beginnings =
+            parser.words.map { ($0.position, "\(begins):") } + parser.oldTags.map { ($0, "\(rawTags).") }
         var bytes = Array(text.utf8)
-        for word in parser.words.reversed() { bytes.insert(contentsOf: "\(begins):".utf8, at: word.position) }
+        for (position, beginning) in beginnings.sorted(by: { $0.0 > $1.0 }) {
+            bytes.insert(contentsOf: beginning.utf8, at: position)
+        }
         return String(decoding: bytes, as: UTF8.self)
     }
 

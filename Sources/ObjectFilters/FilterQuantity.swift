@@ -1,6 +1,6 @@
 import Basics
 
-/// The values of comparisons: sizes, times and ages.
+/// The values of comparisons: sizes, times, days and ages.
 enum FilterQuantity {
     private static let ageUnits: [String: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
 
@@ -10,17 +10,11 @@ enum FilterQuantity {
         return number
     }
 
-    /// Parses a time or a whole day, and returns its first microsecond and the first one after it.
+    /// Parses a time, and returns its first microsecond and the first one after it.
     ///
     /// Times are displayed in whole seconds, so a time stands for all instants of its second.
     static func time(_ text: String) -> (first: Int64, next: Int64)? {
-        if let time = RFC3339.parse(text) { return (time.roundedUp.microseconds, time.nextSecond.microseconds) }
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.map(\.utf8.count) == [4, 2, 2], let year = number(String(parts[0])),
-            let month = number(String(parts[1])), let day = number(String(parts[2])),
-            let start = CivilTime(year: Int(year), month: Int(month), day: Int(day), hour: 0, minute: 0, second: 0)
-        else { return nil }
-        return (start.unix.microseconds, start.unix.adding(seconds: 86_400).microseconds)
+        RFC3339.parse(text).map { ($0.roundedUp.microseconds, $0.nextSecond.microseconds) }
     }
 
     /// Parses an age in seconds, e.g. `90s`, `15m`, `12h`, `7d`, `2w`.

@@ -70,6 +70,7 @@ extension ResolvedFilter {
         case .objectID(let id): object.id == id
         case .size(let interval): interval.contains(object.size)
         case .created(let interval): interval.contains(object.createdAt)
+        case .recorded(let interval): interval.contains(object.recordedFrom ?? object.createdAt)
         case .recordedFrom(let interval): object.recordedFrom.map(interval.contains) ?? false
         case .recordedTo(let interval): object.recordedTo.map(interval.contains) ?? false
         case .topic(let pattern): object.topics.map { $0.contains(where: pattern.matches) }

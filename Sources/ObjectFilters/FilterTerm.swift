@@ -13,6 +13,8 @@ extension ResolvedFilter {
         case size(ObjectFilter.Interval)
         /// The creation in microseconds since 1970.
         case created(ObjectFilter.Interval)
+        /// The beginning of the recording, or of the upload if that is unknown, in microseconds since 1970.
+        case recorded(ObjectFilter.Interval)
         /// The time of the first and the last message of a recording, in microseconds since 1970.
         case recordedFrom(ObjectFilter.Interval)
         case recordedTo(ObjectFilter.Interval)
@@ -41,6 +43,7 @@ extension ObjectFilter {
         case steady(ResolvedFilter.Term)
         /// The whole seconds since the creation.
         case age(Interval)
+        case days(TimeField, Comparison, Days)
     }
 
     /// A text that has to be equal, or the beginning, the end, any part or several parts of one.
@@ -129,7 +132,7 @@ extension ObjectFilter {
     }
 
     /// The comparison operator of a term. `:` and `=` are the same.
-    enum Comparison: Sendable, Hashable {
+    package enum Comparison: Sendable, Hashable {
         case equal, less, lessOrEqual, greater, greaterOrEqual
 
         /// Returns the numbers that satisfy the comparison with a value that stands for the range from `first` up to but not

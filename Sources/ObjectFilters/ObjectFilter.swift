@@ -1,5 +1,7 @@
-/// A filter for objects, parsed by ``FilterParser``. Its terms may compare ages, so an object can only be compared with the filter
-/// that ``resolved(at:)`` returns.
+package import TimeZones
+
+/// A filter for objects, parsed by ``FilterParser``. Its terms may compare ages and days, so an object can only be compared with the
+/// filter that ``resolved(at:in:)`` returns.
 package struct ObjectFilter: Sendable, Hashable {
     package typealias Expression = FilterExpression<Term>
 
@@ -13,20 +15,27 @@ package struct ObjectFilter: Sendable, Hashable {
     package static var everything: ObjectFilter { ObjectFilter(.all([])) }
 
     /// Whether the set of matches depends on the time.
-    package var hasAge: Bool {
-        contains { if case .age = $0 { true } else { false } }
+    package var dependsOnTime: Bool {
+        contains { term in
+            switch term {
+            case .age, .days(_, _, .relative): true
+            case .steady, .days(_, _, .date): false
+            }
+        }
     }
 
-    /// The filter if its matches do not depend on the time; `nil` if it has an age.
-    package var steady: ResolvedFilter? { hasAge ? nil : resolved(at: 0) }
+    /// The filter if its matches do not depend on the time; `nil` if it has an age. Its days are those of UTC.
+    package var steady: ResolvedFilter? { dependsOnTime ? nil : resolved(at: 0) }
 
     /// Whether a term satisfies the predicate.
     package func contains(where predicate: (Term) -> Bool) -> Bool { root.contains(where: predicate) }
 
-    /// Returns the filter in which each age is replaced by the range of creation times that has it at a moment.
+    /// Returns the filter in which each age is replaced by the range of creation times that has it at a moment, and days by their times.
     ///
-    /// - Parameter now: seconds since 1970.
-    package func resolved(at now: Int64) -> ResolvedFilter {
+    /// - Parameters:
+    ///   - now: seconds since 1970.
+    ///   - zone: the zone of the days.
+    package func resolved(at now: Int64, in zone: TimeZoneRules = .utc) -> ResolvedFilter {
         ResolvedFilter(
             root.map { term in
                 switch term {
@@ -37,6 +46,9 @@ package struct ObjectFilter: Sendable, Hashable {
                         Interval(
                             lower: age.upper.map { (now - $0 + 1) * 1_000_000 },
                             upper: age.lower.map { (now - $0 + 1) * 1_000_000 }))
+                case .days(let field, let comparison, let days):
+                    field.term(
+                        { comparison.interval(first: $0.first, next: $0.next) }(days.interval(at: now, in: zone)))
                 }
             })
     }

@@ -58,6 +58,11 @@ package struct ResolvedFilter: Sendable, Hashable {
             })
     }
 
+    /// Whether the filter has a term about the recording time.
+    package var hasRecorded: Bool {
+        contains { if case .recorded = $0 { true } else { false } }
+    }
+
     /// Whether the terms may compare an object's tags or topics, which are in rows of their own. Names count because those of
     /// some objects are made of tags.
     package var readsTags: Bool {

@@ -88,6 +88,7 @@ def devices_and_keys(tour: Tour) -> dict:
     for command in ("list", "show", "disable", "enable"):
         tour.run(f"site {command}", *([] if command == "list" else [site]))
     tour.run("site rename", site, "Plant")
+    tour.run("site set-time-zone", site, "Europe/Berlin")
     suite = tour.run("device suite create", "--site", site, "--display-name", "Arms")["name"]
     tour.run("device suite list")
     tour.run("device suite show", suite)

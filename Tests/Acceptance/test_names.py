@@ -231,7 +231,7 @@ def test_ls_lists_in_the_chosen_order(user, uploader, run):
     assert names() == ["c.csv", "a.csv", "b.csv"]
     assert names("--order-by", "size") == ["a.csv", "c.csv", "b.csv"]
     assert names("--order-by", "name desc", "--limit", "2") == ["c.csv", "b.csv"]
-    assert "order_by must be created, size or name" in user.run("ls", "--order-by", "weight").stderr
+    assert "order_by must be created, recorded, size or name" in user.run("ls", "--order-by", "weight").stderr
 
 
 def test_all_objects_are_listed_in_the_chosen_order(admin, uploader, run):

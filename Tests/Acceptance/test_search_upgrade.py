@@ -19,9 +19,9 @@ FACETS = {
     1: ("objects", "''", "''"),
     2: ("objects", "''", "device_id"),
     3: ("objects", "''", "CAST(site_id AS TEXT)"),
-    4: ("objects", "''", f"date(created_at / {DAY} * 86400, 'unixepoch')"),
     5: ("object_tags", "key", "value"),
     6: ("object_tags", "''", "key"),
+    7: ("objects", "''", "CAST((coalesce(recorded_from, created_at) + 181440000000000000) / 900000000 AS TEXT)"),
 }
 
 

@@ -7,6 +7,7 @@ import Proto
 import RPC
 import TestSupport
 import Testing
+import TimeZones
 
 @testable import Catalog
 
@@ -31,7 +32,7 @@ import Testing
         let caller = try Caller(scene.context(ObjectArchiveServiceMethods.zipObjects, as: user))
         var later: [String] = []
         do {
-            try await archives.make(of: [], filter: "size>=0", by: caller) { _ in
+            try await archives.make(of: [], filter: RequestedFilter("size>=0", in: .system), by: caller) { _ in
                 later = try await refusals(users.dropFirst())
             }
         } catch let error as RPCError where error.detail == .overloaded {

@@ -12,6 +12,7 @@ import StoreProtocol
 import StoreTesting
 import TestSupport
 import Testing
+import TimeZones
 import Webhooks
 import Wire
 
@@ -54,20 +55,20 @@ final class CatalogScene: Sendable {
         bulkOperations = BulkOperations(
             database: database, clock: clock, identifiers: identifiers,
             runner: OperationRunner(
-                database: database, removal: removal, clock: clock, log: .discarding))
+                database: database, removal: removal, clock: clock, log: .discarding), zones: .system)
         management = ObjectManagementService(
             removal: removal, bulkOperations: bulkOperations,
             tagEditing: TagEditing(database: database, clock: clock, outbox: .closed),
             statistics: Statistics(database: database, clock: clock), database: database,
             tokens: PageTokens(keyring: keyring),
             facets: ObjectFacets(database: database, clock: clock, devices: devices, names: names),
-            savedSearches: SavedSearches(database: database, clock: clock))
+            savedSearches: SavedSearches(database: database, clock: clock), zones: .system)
         var configuration = CatalogConfiguration()
         configuration.pageVisits = visits
         service = ObjectService(
             listing: ObjectListing(
                 database: database, tokens: PageTokens(keyring: keyring), clock: clock,
-                names: names, configuration: configuration),
+                names: names, configuration: configuration, zones: .system),
             downloads: Downloads(
                 database: database, store: store, endpoint: try StoreEndpoint("http://127.0.0.1:50080"), clock: clock,
                 configuration: configuration))

@@ -95,7 +95,7 @@ import Testing
 
     private func query(_ filter: String = "", size: Int = 50) throws -> PageQuery {
         PageQuery(
-            scope: 1, filter: try ObjectListing.parse(filter).resolved(at: 0).hidingTrash, after: nil,
+            scope: 1, filter: try RequestedFilter.parse(filter).resolved(at: 0).hidingTrash, after: nil,
             limit: PageLimit(rows: size),
             visits: 2000)
     }

@@ -220,7 +220,7 @@ import Testing
         let scene = try Self.scene()
         let found = try await scene.facets(filter)
         #expect(found.count == 52 && found.isExact)
-        #expect(found.facets.map(\.name) == ["device", "site", "created", "raw_tags.run", "raw_tags.weather"])
+        #expect(found.facets.map(\.name) == ["device", "site", "recorded", "raw_tags.run", "raw_tags.weather"])
         let values = found.facets.map { Dictionary(uniqueKeysWithValues: $0.values.map { ($0.value, $0.objects) }) }
         for digit: Int64 in 0..<10 {
             let objects = Self.expected { $0 % 10 == digit }.count

@@ -267,7 +267,7 @@ import Wire
         #expect(try scene.audit().count == 3)
         let facets = try await scene.management.getObjectFacets(
             GetObjectFacetsRequest(), context: scene.context(ObjectManagementServiceMethods.getObjectFacets))
-        #expect(facets.facets.map(\.name) == ["device", "site", "created"])
+        #expect(facets.facets.map(\.name) == ["device", "site", "recorded"])
         let full = Dictionary(uniqueKeysWithValues: (0..<256).map { ("k\($0)", "v") })
         #expect(try await update(full).count == 256)
         for (tags, remove) in [

@@ -51,8 +51,8 @@ import Testing
         let site = Site(siteID: 1, name: "工厂", status: 2)
         #expect(
             site.json.text == """
-                {"site_id":1,"name":"工厂","state":"SITE_STATUS_DISABLED","status":2,"created_at":null,\
-                "updated_at":null}
+                {"site_id":1,"name":"工厂","state":"SITE_STATUS_DISABLED","status":2,"time_zone":"",\
+                "created_at":null,"updated_at":null}
                 """)
         let key = ApiKey(apiKeyID: "k", keyName: "n", status: 1)
         #expect(key.json.text.contains(#""state":"API_KEY_STATUS_ENABLED","status":1,"#))

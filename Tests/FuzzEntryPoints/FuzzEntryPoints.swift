@@ -36,6 +36,8 @@ public enum FuzzEntryPoints {
 
     public static func csv(_ input: [UInt8]) { CSVProperties.check(input) }
 
+    public static func zone(_ input: [UInt8]) { TimeZoneProperties.check(input) }
+
     /// The seed inputs of the fuzzers.
     public enum Seeds {
         public static var protobuf: [[UInt8]] { CodecProperties.seeds().protobuf }
@@ -54,5 +56,6 @@ public enum FuzzEntryPoints {
         public static var signature: [[UInt8]] { SignatureProperties.seeds }
         public static var request: [[UInt8]] { RequestProperties.seeds }
         public static var csv: [[UInt8]] { CSVProperties.seeds }
+        public static var zone: [[UInt8]] { TimeZoneProperties.seeds }
     }
 }

@@ -47,6 +47,11 @@ import Testing
         Self.change(inputs, [0, 0x20, 0x22, 0x26, 0x2D, 0x2F, 0x3A, 0x3C, 0x3E, 0xFF], FuzzEntryPoints.xml)
     }
 
+    @Test func timeZonesKeepTheReadersProperties() throws {
+        let inputs = try Self.inputs("zone", FuzzEntryPoints.Seeds.zone, atLeast: 15)
+        Self.change(inputs, [0, 1, 0x2C, 0x2F, 0x3A, 0x7F, 0x80, 0xFF], FuzzEntryPoints.zone)
+    }
+
     @Test func foundFiltersAreParsed() throws {
         let inputs = try Self.inputs("filter", FuzzEntryPoints.Seeds.filter, atLeast: 20)
         Self.change(inputs, [0x20, 0x22, 0x28, 0x29, 0x2A, 0x3A, 0x3C, 0x3D, 0x5C, 0xFF], FuzzEntryPoints.filter)

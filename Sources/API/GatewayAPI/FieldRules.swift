@@ -1,5 +1,6 @@
 import Basics
 package import RPC
+package import TimeZones
 
 /// The rules for fields of requests. Each message names the field and the rule.
 package enum FieldRules {
@@ -38,6 +39,29 @@ package enum FieldRules {
         guard text.utf8.count <= limit else { throw .invalidArgument("\(field) must be at most \(limit) bytes") }
         guard !text.hasControlCharacter() else {
             throw .invalidArgument("\(field) must not contain control characters")
+        }
+    }
+
+    /// Returns the time zone of a request.
+    ///
+    /// - Parameter name: empty = UTC.
+    /// - Throws: FAILED_PRECONDITION if the machine has no time zones.
+    package static func timeZone(
+        _ name: String, field: String = "time_zone", in zones: TimeZoneFolder
+    ) throws(RPCError) -> TimeZoneRules {
+        guard !name.isEmpty else { return .utc }
+        do {
+            return try zones.zone(name)
+        } catch {
+            switch error {
+            case .unknown:
+                throw .invalidArgument(
+                    "\(field) must be empty or a name of the time zone database, such as UTC or Europe/Berlin")
+            case .noZones(let folder):
+                throw .failedPrecondition(
+                    "\(field) can only be UTC, because the gateway's machine has no \(folder): install the package tzdata"
+                )
+            }
         }
     }
 

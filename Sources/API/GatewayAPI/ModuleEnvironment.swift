@@ -1,6 +1,7 @@
 package import Basics
 package import Crypto
 package import Database
+package import TimeZones
 
 /// The services that every capability uses.
 package struct ModuleEnvironment: Sendable {
@@ -14,6 +15,8 @@ package struct ModuleEnvironment: Sendable {
     package let log: Logger
     /// Whether other gateways use the database at the same time.
     package var hasReplicas = false
+    /// The zones whose names sites and requests may have.
+    package var timeZones = TimeZoneFolder.system
     /// The counts of reached limits that no listener counts.
     package let limits = LimitCounts()
 

@@ -8,9 +8,11 @@ package struct SiteRecord: Sendable {
     let status: Availability
     let createdAt: UnixTime
     let updatedAt: UnixTime
+    /// A name of the time zone database; empty = none is set.
+    let timeZone: String
 }
 
-private let columns = "id, organization_id, name, status, created_at, updated_at"
+private let columns = "id, organization_id, name, status, created_at, updated_at, time_zone"
 
 package struct SiteRecords<C: ReadConnection> {
     let connection: C
@@ -21,13 +23,13 @@ package struct SiteRecords<C: ReadConnection> {
 
     /// - Returns: `nil` if the organization already has a site of that name.
     package func insert(
-        organizationID: Int64, name: String, status: Availability, at now: UnixTime
+        organizationID: Int64, name: String, status: Availability, timeZone: String = "", at now: UnixTime
     ) throws -> SiteRecord? where C == Connection {
         let site = try connection.first(
             """
-            INSERT INTO sites (organization_id, name, status, created_at, updated_at) VALUES ($1, $2, $3, $4, $4)
-            ON CONFLICT DO NOTHING RETURNING \(columns)
-            """, organizationID, name, status.rawValue, now.microseconds, row: Self.record)
+            INSERT INTO sites (organization_id, name, status, created_at, updated_at, time_zone)
+            VALUES ($1, $2, $3, $4, $4, $5) ON CONFLICT DO NOTHING RETURNING \(columns)
+            """, organizationID, name, status.rawValue, now.microseconds, timeZone, row: Self.record)
         if site != nil { try DisplayNameRecords(connection).noteChange(organizationID: organizationID) }
         return site
     }
@@ -49,16 +51,17 @@ package struct SiteRecords<C: ReadConnection> {
     /// Updates a site. Disabling increases the epoch, so that everything issued for the site's keys stays invalid after the site is
     /// enabled again.
     ///
+    /// - Parameter timeZone: `nil` = it stays.
     /// - Throws: a unique-constraint error if the organization has another site of that name.
     package func update(
-        id: Int64, name: String, status: Availability, at now: UnixTime
+        id: Int64, name: String, status: Availability, timeZone: String? = nil, at now: UnixTime
     ) throws -> SiteRecord? where C == Connection {
         let site = try connection.first(
             """
-            UPDATE sites SET name = $2, status = $3, updated_at = $4,
+            UPDATE sites SET name = $2, status = $3, updated_at = $4, time_zone = coalesce($5, time_zone),
                 epoch = epoch + (CASE WHEN CAST($3 AS BIGINT) = 2 THEN 1 ELSE 0 END)
             WHERE id = $1 RETURNING \(columns)
-            """, id, name, status.rawValue, now.microseconds, row: Self.record)
+            """, id, name, status.rawValue, now.microseconds, timeZone, row: Self.record)
         if let site { try DisplayNameRecords(connection).noteChange(organizationID: site.organizationID) }
         return site
     }
@@ -72,6 +75,6 @@ package struct SiteRecords<C: ReadConnection> {
         SiteRecord(
             id: row.int64("id"), organizationID: row.int64("organization_id"), name: row.text("name"),
             status: Availability(rawValue: row.int64("status")) ?? .disabled, createdAt: row.time("created_at"),
-            updatedAt: row.time("updated_at"))
+            updatedAt: row.time("updated_at"), timeZone: row.text("time_zone"))
     }
 }

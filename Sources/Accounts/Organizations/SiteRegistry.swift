@@ -3,17 +3,22 @@ import Database
 import GRPCWire
 import GatewayAPI
 import RPC
+import TimeZones
 
 /// The sites of an organization.
 struct SiteRegistry: Sendable {
     let database: Database
     let clock: any WallClock
+    let zones: TimeZoneFolder
 
-    func create(name: String, status: Availability, by caller: Caller) async throws -> SiteRecord {
+    func create(
+        name: String, status: Availability, timeZone: String = "", by caller: Caller
+    ) async throws -> SiteRecord {
+        _ = try FieldRules.timeZone(timeZone, in: zones)
         let now = clock.now()
         return try await database.write { connection in
             let site = try SiteRecords(connection).insert(
-                organizationID: caller.organization.id, name: name, status: status, at: now)
+                organizationID: caller.organization.id, name: name, status: status, timeZone: timeZone, at: now)
             guard let site else { throw RPCError.alreadyExists("a site named \"\(name)\" already exists") }
             try Audit.record(caller.did(to: "sites/\(site.id)"), at: now, in: connection)
             return site
@@ -36,8 +41,9 @@ struct SiteRegistry: Sendable {
 
     /// - Parameters: a value that is `nil` stays unchanged.
     func update(
-        _ id: Int64, name: String? = nil, status: Availability? = nil, by caller: Caller
+        _ id: Int64, name: String? = nil, status: Availability? = nil, timeZone: String? = nil, by caller: Caller
     ) async throws -> SiteRecord {
+        if let timeZone { _ = try FieldRules.timeZone(timeZone, in: zones) }
         let now = clock.now()
         return try await database.write { connection in
             let site = try SiteRecords(connection).find(id: id, organizationID: caller.organization.id)
@@ -45,7 +51,7 @@ struct SiteRegistry: Sendable {
             let name = name ?? site.name
             do {
                 let updated = try SiteRecords(connection).update(
-                    id: id, name: name, status: status ?? site.status, at: now
+                    id: id, name: name, status: status ?? site.status, timeZone: timeZone, at: now
                 ).orNotFound("site \(id)")
                 try Audit.record(caller.did(to: "sites/\(id)"), at: now, in: connection)
                 return updated

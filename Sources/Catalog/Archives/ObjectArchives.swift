@@ -6,6 +6,7 @@ import ObjectFilters
 import ObjectStore
 import Proto
 import RPC
+import TimeZones
 import Wire
 
 /// The rules of ZipObjects.
@@ -41,9 +42,9 @@ final class ObjectArchives: Sendable {
     ///
     /// - Parameters:
     ///   - fileIDs: file ids; none if there is a filter.
-    ///   - filter: a filter as in ListObjects; empty if there are ids.
+    ///   - filter: a filter as in ListObjects; `nil` if there are ids.
     func make(
-        of fileIDs: [String], filter: String, by caller: Caller, send: (ArchivePieces) async throws -> Void
+        of fileIDs: [String], filter: RequestedFilter?, by caller: Caller, send: (ArchivePieces) async throws -> Void
     ) async throws {
         let place = try place(for: caller.user)
         defer { withExtendedLifetime(place) {} }
@@ -69,13 +70,18 @@ final class ObjectArchives: Sendable {
         }
     }
 
-    private func select(_ fileIDs: [String], filter: String, by caller: Caller) async throws -> [ArchivedFile] {
-        guard fileIDs.isEmpty != filter.isEmpty else {
+    private func select(
+        _ fileIDs: [String], filter: RequestedFilter?, by caller: Caller
+    ) async throws -> [ArchivedFile] {
+        guard fileIDs.isEmpty != (filter == nil) else {
             throw RPCError.invalidArgument("either file_ids or filter must be set")
         }
         let objects =
-            filter.isEmpty
-            ? try await find(fileIDs, for: caller.user) : try await search(filter, for: caller.user)
+            if let filter {
+                try await search(filter, for: caller.user)
+            } else {
+                try await find(fileIDs, for: caller.user)
+            }
         let ids = objects.files.map(\.file.fileID)
         let now = clock.now()
         // Committed before the response: no download may be missing from the log.
@@ -122,8 +128,8 @@ final class ObjectArchives: Sendable {
         }
     }
 
-    private func search(_ text: String, for user: UserPrincipal) async throws -> Selected {
-        let filter = try ObjectListing.parse(text).resolved(at: clock.now().seconds).hidingTrash
+    private func search(_ requested: RequestedFilter, for user: UserPrincipal) async throws -> Selected {
+        let filter = requested.resolved(at: clock.now().seconds).hidingTrash
         var selected = Selected()
         var after: Int64? = nil
         repeat {
@@ -152,6 +158,7 @@ final class ObjectArchives: Sendable {
 struct ObjectArchiveService: ObjectArchiveServiceHandler {
     let archives: ObjectArchives
     let clock: any WallClock
+    let zones: TimeZoneFolder
 
     func zipObjects(
         _ request: ZipObjectsRequest, responses: ResponseWriter<HttpBody>, context: CallContext
@@ -160,7 +167,10 @@ struct ObjectArchiveService: ObjectArchiveServiceHandler {
         context.responseMetadata.append(
             name: "content-disposition", value: "attachment; filename=\"objects-\(time).zip\"")
         let contentType = "application/zip"
-        try await archives.make(of: request.fileIDs, filter: request.filter, by: try Caller(context)) { pieces in
+        let filter =
+            request.filter.isEmpty
+            ? nil : try RequestedFilter(request.filter, timeZone: request.timeZone, in: zones)
+        try await archives.make(of: request.fileIDs, filter: filter, by: try Caller(context)) { pieces in
             context.responseLength = try await pieces.length()
             if try await context.send(pieces, as: contentType) { return }
             try await pieces.forEachPiece { try await responses.write(HttpBody(contentType: contentType, data: $0)) }

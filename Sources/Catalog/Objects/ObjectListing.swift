@@ -5,6 +5,7 @@ import GatewayAPI
 import ObjectFilters
 import Proto
 import RPC
+import TimeZones
 
 /// The rules of ListObjects.
 ///
@@ -17,14 +18,18 @@ struct ObjectListing: Sendable {
     let clock: any WallClock
     let names: DisplayNameSearch
     let configuration: CatalogConfiguration
+    let zones: TimeZoneFolder
 
     /// - Returns: the objects with their tags, and the token of the next page, which is empty on the last page.
     func page(
-        size: Int32, token: String, filter text: String, order orderText: String = "", for user: UserPrincipal
+        size: Int32, token: String, filter text: String, timeZone: String = "", order orderText: String = "",
+        for user: UserPrincipal
     ) async throws -> (objects: [ListedObject], next: String) {
-        let (filter, order) = (try Self.parse(text), try ObjectOrder.parse(orderText))
+        let filter = try RequestedFilter(text, timeZone: timeZone, in: zones)
+        let order = try ObjectOrder.parse(orderText)
         let request = try Page(
-            size: size, token: token, tokens: tokens, scope: Self.scope(filter: text, order: orderText, user: user))
+            size: size, token: token, tokens: tokens,
+            scope: Self.scope([text, orderText, timeZone], for: user))
         let cursor = try request.cursor { PageCursor($0, order: order) }
         let now = cursor?.now ?? clock.now().seconds
         let query = PageQuery(
@@ -39,7 +44,7 @@ struct ObjectListing: Sendable {
             } else {
                 try await newestFirst(query)
             }
-        let next = page.next.map { PageCursor(place: $0, now: filter.hasAge ? now : nil).text }
+        let next = page.next.map { PageCursor(place: $0, now: filter.filter.dependsOnTime ? now : nil).text }
         return (page.objects.rows, next.map(request.token) ?? "")
     }
 
@@ -84,25 +89,19 @@ struct ObjectListing: Sendable {
         return ListedPage(objects: objects, next: isCut ? rows[objects.rows.count - 1].place : page.next)
     }
 
-    /// - Throws: INVALID_ARGUMENT with the position of the first invalid byte.
-    static func parse(_ filter: String) throws(RPCError) -> ObjectFilter {
-        do {
-            return try FilterParser.parse(filter)
-        } catch {
-            throw .invalidArgument("filter: \(error)")
-        }
-    }
-
-    private static func scope(filter: String, order: String, user: UserPrincipal) -> String {
-        "objects of \(user.objectScope.map(String.init) ?? "all") for \(user.userID): \(filter)"
-            + (order.isEmpty ? "" : "\u{0}\(order)")
+    /// - Parameter texts: the filter, and what else decides about the pages; empty texts at the end change nothing.
+    private static func scope(_ texts: [String], for user: UserPrincipal) -> String {
+        var texts = texts
+        while texts.count > 1, texts.last == "" { texts.removeLast() }
+        return "objects of \(user.objectScope.map(String.init) ?? "all") for \(user.userID): "
+            + texts.joined(separator: "\u{0}")
     }
 }
 
 /// The position of a page in a token: `POSITION`, or `POSITION NOW VALUE`.
 private struct PageCursor {
     let place: OrderPlace
-    /// Seconds since 1970: the time to which ages refer on all pages of a walk.
+    /// Seconds since 1970: the time to which ages and days refer on all pages of a walk.
     let now: Int64?
 
     init(place: OrderPlace, now: Int64?) {
@@ -117,7 +116,7 @@ private struct PageCursor {
         let value = parts.count == 3 ? String(parts[2]) : "0"
         switch order?.key {
         case .name: place = OrderPlace(value: .text(value), position: position)
-        case .created, .size, nil:
+        case .created, .recorded, .size, nil:
             guard let number = Int64(value) else { return nil }
             place = OrderPlace(value: .number(number), position: position)
         }

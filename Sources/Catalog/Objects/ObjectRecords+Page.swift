@@ -22,9 +22,10 @@ struct PageQuery: Sendable {
         return query
     }
 
-    /// The query for the part of the page that is read on an event loop; `nil` if each row may need tags to be compared.
+    /// The query for the part of the page that is read on an event loop; `nil` if each row may need tags to be compared, or if all
+    /// positions are read at once.
     var onLoop: PageQuery? {
-        guard !filter.withoutRequiredTags.readsTags else { return nil }
+        guard !filter.withoutRequiredTags.readsTags, !filter.hasRecorded else { return nil }
         var query = self
         query.limit = limit.partOnLoop
         query.visits = min(visits, Self.visitsOnLoop)

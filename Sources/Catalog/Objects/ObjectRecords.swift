@@ -130,6 +130,8 @@ package enum ObjectSchema {
         StoredFilters.migration,
         NameIndexSchema.migration,
         SavedSearchRecords<Connection>.migration,
+        ObjectOperationSchema.zoneMigration,
+        RecordingTimeSchema.migration,
     ]
 }
 

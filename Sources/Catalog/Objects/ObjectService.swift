@@ -11,8 +11,8 @@ struct ObjectService: DataGatewayObjectServiceHandler {
 
     func listObjects(_ request: ListObjectsRequest, context: CallContext) async throws -> ListObjectsResponse {
         let (objects, token) = try await listing.page(
-            size: request.pageSize, token: request.pageToken, filter: request.filter, order: request.orderBy,
-            for: try context.user)
+            size: request.pageSize, token: request.pageToken, filter: request.filter, timeZone: request.timeZone,
+            order: request.orderBy, for: try context.user)
         return ListObjectsResponse(objects: objects.map(DataObject.init), nextPageToken: token)
     }
 

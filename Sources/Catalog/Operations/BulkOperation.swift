@@ -30,6 +30,8 @@ struct BulkOperation: Sendable, Equatable {
     var undoneID: String?
     /// The text in the request; ages in it refer to ``createdAt``. Empty for an ``Kind/undo``.
     let filter: String
+    /// The zone of the filter's days; empty = UTC.
+    var timeZone = ""
     let reason: String
     /// The author, as in the audit log.
     let actor: String
@@ -79,6 +81,6 @@ extension ObjectOperation {
             finishedAt: operation.finishedAt.map { Timestamp($0) }, deletedObjects: deleted.objects,
             deletedBytes: deleted.bytes, progressPercent: operation.percent, kind: kind,
             restoredObjects: restored.objects, restoredBytes: restored.bytes,
-            undoneOperationID: operation.undoneID ?? "")
+            undoneOperationID: operation.undoneID ?? "", timeZone: operation.timeZone)
     }
 }

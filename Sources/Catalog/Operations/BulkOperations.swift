@@ -5,6 +5,7 @@ import Database
 import GatewayAPI
 import ObjectFilters
 import RPC
+import TimeZones
 
 /// The rules of the calls that delete or restore many objects, and of those about their operations.
 struct BulkOperations: Sendable {
@@ -19,12 +20,15 @@ struct BulkOperations: Sendable {
     let clock: any WallClock
     let identifiers: Identifiers
     let runner: OperationRunner
+    let zones: TimeZoneFolder
 
     /// A request for an operation.
     struct Request: Sendable {
         let kind: BulkOperation.Kind
         /// Empty for an undo.
         var filter = ""
+        /// The zone of the filter's days; empty = UTC.
+        var timeZone = ""
         var reason = ""
         /// The operation to undo.
         var undoneID: String?
@@ -36,15 +40,17 @@ struct BulkOperations: Sendable {
 
     /// Parses the filter of an operation.
     ///
-    /// - Parameter now: the time to which ages refer.
+    /// - Parameters:
+    ///   - zone: the zone of the days.
+    ///   - now: the time to which ages refer.
     /// - Returns: a filter that matches objects in the trash, or outside it for ``BulkOperation/Kind/delete``.
     /// - Throws: INVALID_ARGUMENT if it is invalid.
     static func parse(
-        _ text: String, for kind: BulkOperation.Kind, at now: UnixTime
+        _ text: String, for kind: BulkOperation.Kind, in zone: TimeZoneRules = .utc, at now: UnixTime
     ) throws(RPCError) -> ResolvedFilter {
         let filter: ResolvedFilter
         do {
-            filter = try FilterParser.parseForChange(text).resolved(at: now.seconds)
+            filter = try FilterParser.parseForChange(text).resolved(at: now.seconds, in: zone)
         } catch {
             throw .invalidArgument("filter: \(error)")
         }
@@ -80,7 +86,8 @@ struct BulkOperations: Sendable {
             let end = try records.endOfObjects()
             let operation = BulkOperation(
                 id: id, organizationID: organization.id, kind: request.kind, undoneID: request.undoneID,
-                filter: request.filter, reason: request.reason, actor: entry.actor, createdAt: now,
+                filter: request.filter, timeZone: request.timeZone, reason: request.reason, actor: entry.actor,
+                createdAt: now,
                 firstPosition: end, nextPosition: end)
             try records.insert(operation)
             try Audit.record(entry, at: now, in: connection)
@@ -95,7 +102,8 @@ struct BulkOperations: Sendable {
     ) async throws -> MatchCount {
         guard let undone = request.undoneID else {
             return try await MatchCount.count(
-                Self.parse(request.filter, for: request.kind, at: now),
+                Self.parse(
+                    request.filter, for: request.kind, in: FieldRules.timeZone(request.timeZone, in: zones), at: now),
                 organizationID: organization.id,
                 mostRows: request.isDryRun ? Self.mostRows : Self.mostRowsAtBeginning, in: database)
         }

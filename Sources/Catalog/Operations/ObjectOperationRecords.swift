@@ -39,11 +39,18 @@ enum ObjectOperationSchema {
             CREATE INDEX objects_by_trash_operation ON objects (trash_operation_id, position, size)
                 WHERE trash_operation_id IS NOT NULL;
             """)
+
+    static let zoneMigration = Migration(
+        name: "catalog-operations-2",
+        sql: """
+            -- time_zone: of the days in the filter; empty = UTC.
+            ALTER TABLE object_operations ADD COLUMN time_zone TEXT NOT NULL DEFAULT '';
+            """)
 }
 
 private let columns = """
     id, organization_id, filter, reason, actor, state, first_position, next_position, objects, bytes, created_at,
-    finished_at, kind, undone_id
+    finished_at, kind, undone_id, time_zone
     """
 
 /// The SQL of operations on many objects.
@@ -63,11 +70,11 @@ struct ObjectOperationRecords<C: ReadConnection> {
         try connection.execute(
             """
             INSERT INTO object_operations (\(columns))
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
             """, operation.id, operation.organizationID, operation.filter, operation.reason, operation.actor,
             operation.state.rawValue, operation.firstPosition, operation.nextPosition, operation.processed.objects,
             operation.processed.bytes, operation.createdAt.microseconds, operation.finishedAt?.microseconds,
-            operation.kind.rawValue, operation.undoneID)
+            operation.kind.rawValue, operation.undoneID, operation.timeZone)
     }
 
     /// Writes the state and the progress.
@@ -135,7 +142,8 @@ struct ObjectOperationRecords<C: ReadConnection> {
         BulkOperation(
             id: row.text("id"), organizationID: row.int64("organization_id"),
             kind: BulkOperation.Kind(rawValue: row.int64("kind")) ?? .delete, undoneID: row.optionalText("undone_id"),
-            filter: row.text("filter"), reason: row.text("reason"), actor: row.text("actor"),
+            filter: row.text("filter"), timeZone: row.text("time_zone"), reason: row.text("reason"),
+            actor: row.text("actor"),
             createdAt: row.time("created_at"),
             firstPosition: row.int64("first_position"),
             state: BulkOperation.State(rawValue: row.int64("state")) ?? .canceled,

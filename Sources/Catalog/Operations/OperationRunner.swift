@@ -1,7 +1,9 @@
 import Accounts
 import Basics
 import Database
+import GatewayAPI
 import ObjectFilters
+import TimeZones
 
 /// Executes the running operations in turns, until its task is cancelled. Organizations take turns, and within one its operations.
 ///
@@ -21,15 +23,19 @@ final class OperationRunner: Sendable {
     private let removal: ObjectRemoval
     private let clock: any WallClock
     private let log: Logger
+    private let zones: TimeZoneFolder
     private let signal = Signal()
     /// Notified each time the runner finds no running operation.
     let idle = Signal()
 
-    init(database: Database, removal: ObjectRemoval, clock: any WallClock, log: Logger) {
+    init(
+        database: Database, removal: ObjectRemoval, clock: any WallClock, log: Logger, zones: TimeZoneFolder = .system
+    ) {
         self.database = database
         self.removal = removal
         self.clock = clock
         self.log = log
+        self.zones = zones
     }
 
     /// Wakes the runner, because there may be a new operation.
@@ -85,7 +91,7 @@ final class OperationRunner: Sendable {
     /// Processes the next objects of an operation.
     func step(_ id: String) async throws {
         guard let (operation, grace) = try await operation(id) else { return }
-        let work = try OperationStep(operation)
+        let work = try OperationStep(operation, in: zones)
         let isDeletion = operation.kind == .purge || (operation.kind == .delete && grace.days == 0)
         let limit = isDeletion ? Self.batchOfDeletions : Self.batch
         let (positions, rest) = try await database.readInBackground {
@@ -130,12 +136,15 @@ struct OperationStep: Sendable {
     /// `nil` for an undo, which finds its objects by the undone operation.
     private let filter: ResolvedFilter?
 
-    init(_ operation: BulkOperation) throws {
+    /// - Throws: FAILED_PRECONDITION if the machine has no time zones any more.
+    init(_ operation: BulkOperation, in zones: TimeZoneFolder) throws {
         self.operation = operation
         filter =
             operation.kind == .undo
             ? nil
-            : try BulkOperations.parse(operation.filter, for: operation.kind, at: operation.createdAt)
+            : try BulkOperations.parse(
+                operation.filter, for: operation.kind, in: FieldRules.timeZone(operation.timeZone, in: zones),
+                at: operation.createdAt)
     }
 
     /// The action in the audit log.

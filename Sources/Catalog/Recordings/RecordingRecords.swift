@@ -73,11 +73,19 @@ struct RecordingRecords<C: ReadConnection> {
         guard try connection.execute("DELETE FROM unread_recordings WHERE position = $1", position) > 0,
             let summary
         else { return }
-        try connection.execute(
+        let listed = try connection.first(
             """
             UPDATE objects SET recorded_from = $2, recorded_to = $3
             WHERE position = $1 AND recorded_from IS NULL AND recorded_to IS NULL
-            """, position, summary.recordedFrom?.microseconds, summary.recordedTo?.microseconds)
+            RETURNING organization_id, created_at, trashed_at
+            """, position, summary.recordedFrom?.microseconds, summary.recordedTo?.microseconds
+        ) { row in
+            row.isNull("trashed_at") ? (organizationID: row.int64("organization_id"), at: row.time("created_at")) : nil
+        }
+        if let listed = listed ?? nil, let begin = summary.recordedFrom {
+            try SearchRecords(connection).moveRecording(
+                at: position, organizationID: listed.organizationID, from: listed.at, to: begin)
+        }
         for start in stride(from: 0, to: summary.topics.count, by: batch) {
             let topics = summary.topics[start..<min(start + batch, summary.topics.count)]
             let rows = (0..<topics.count).map { "($1, $\($0 + 2))" }.joined(separator: ", ")

@@ -3,8 +3,8 @@ import ObjectFilters
 
 /// The filters of retention rules and of operations on many objects.
 enum StoredFilters {
-    /// Keeps their meaning: words, which stood for beginnings when they were stored, become terms `begins:WORD`. Operations that
-    /// ended keep their texts.
+    /// Keeps the meaning that they had when they were stored, see ``FilterParser/rewriting(_:)``. Operations that ended keep their
+    /// texts.
     static let migration = Migration(name: "catalog-begins", change: rewrite)
 
     @Sendable static func rewrite(in connection: Connection) throws {
@@ -28,7 +28,7 @@ enum StoredFilters {
 
     /// - Returns: `nil` if nothing changes. A filter that cannot be parsed stays, and nothing is deleted by it.
     private static func rewritten(_ filter: String) -> String? {
-        guard let rewritten = try? FilterParser.replacingWords(in: filter), rewritten != filter else { return nil }
+        guard let rewritten = try? FilterParser.rewriting(filter), rewritten != filter else { return nil }
         return rewritten
     }
 }

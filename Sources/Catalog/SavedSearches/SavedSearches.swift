@@ -50,7 +50,7 @@ struct SavedSearches: Sendable {
 
     private static func check(_ search: NamedSearch) throws(RPCError) {
         try FieldRules.title(search.name, field: "name")
-        _ = try ObjectListing.parse(search.filter)
+        _ = try RequestedFilter.parse(search.filter)
         _ = try ObjectOrder.parse(search.order)
         guard search.columns.count <= mostColumns else {
             throw .invalidArgument("columns must have at most \(mostColumns) entries, not \(search.columns.count)")

@@ -7,7 +7,7 @@ struct FacetQuery: Sendable {
     private static let mostValues: Int32 = 1000
     private static let longestPart = 256
 
-    let filter: String
+    let filter: RequestedFilter
     /// The name of the only facet; empty = all.
     let facet: String
     /// The text that values contain, in lower case; empty = all values.
@@ -15,7 +15,7 @@ struct FacetQuery: Sendable {
     let limit: Int
 
     /// - Throws: INVALID_ARGUMENT that names the field and the rule.
-    init(filter: String, facet: String = "", part: String = "", limit: Int32 = 0) throws(RPCError) {
+    init(filter: RequestedFilter, facet: String = "", part: String = "", limit: Int32 = 0) throws(RPCError) {
         guard (0...Self.mostValues).contains(limit) else {
             throw .invalidArgument("value_limit must be 0 to \(Self.mostValues)")
         }
@@ -28,7 +28,7 @@ struct FacetQuery: Sendable {
         self.part = facet.isEmpty ? "" : part.lowercasedByScalar
         self.limit = facet.isEmpty || limit == 0 ? ObjectFacets.mostValues : Int(limit)
         guard facet.isEmpty || kind != nil else {
-            throw .invalidArgument("facet must be device, site, created or raw_tags.KEY")
+            throw .invalidArgument("facet must be device, site, recorded or raw_tags.KEY")
         }
     }
 
@@ -37,7 +37,7 @@ struct FacetQuery: Sendable {
         switch facet {
         case "device": (.device, "")
         case "site": (.site, "")
-        case "created": (.day, "")
+        case "recorded": (.recorded, "")
         case let name where name.hasPrefix("raw_tags.") && name != "raw_tags.": (.tag, String(name.dropFirst(9)))
         default: nil
         }
@@ -55,7 +55,7 @@ extension ObjectFacets.Facet {
         switch kind {
         case .device: "device"
         case .site: "site"
-        case .day: "created"
+        case .recorded: "recorded"
         case .tag: "raw_tags.\(key)"
         case .all, .tagKey: ""
         }

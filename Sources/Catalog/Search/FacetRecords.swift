@@ -1,4 +1,5 @@
 import Database
+import TimeZones
 
 /// The SQL of facets over all objects.
 struct FacetRecords {
@@ -30,19 +31,50 @@ struct FacetRecords {
                 """, arguments: scope.map { [$0] } ?? [], row: { $0.int64("objects") }
             ).first ?? 0
         func facet(_ kind: FacetKind, _ key: String = "") throws -> ObjectFacets.Facet {
+            if kind == .recorded { return try days(in: query.filter.zone, scope: scope) }
             let limit = kind == .device ? Self.mostDevices : query.part.isEmpty ? query.limit : Self.mostSearched
             return try self.facet(kind, key, organizations, scope, limit: limit)
         }
         if let kind = query.kind {
             return ObjectFacets.Result(count: count, isExact: true, facets: [try facet(kind.kind, kind.key)])
         }
-        var facets = try [FacetKind.device, .site, .day].map { try facet($0) }
+        var facets = try [FacetKind.device, .site, .recorded].map { try facet($0) }
         let keys = try self.facet(.tagKey, "", organizations, scope, limit: ObjectFacets.mostValues)
         for (key, _) in keys.values {
             let facet = try facet(.tag, key)
             if !facet.values.isEmpty { facets.append(facet) }
         }
         return ObjectFacets.Result(count: count, isExact: true, facets: facets)
+    }
+
+    /// Sums the quarter hours of all organizations, or of one, to days.
+    private func days(in zone: TimeZoneRules, scope: Int64?) throws -> ObjectFacets.Facet {
+        let scopes: [(any Bindable)?] = scope.map { [$0] } ?? []
+        let ends = try connection.query(
+            """
+            SELECT min(value) AS first_value, max(value) AS last_value FROM object_facets
+            WHERE organization_id \(scope == nil ? "IN (SELECT id FROM organizations)" : "= $1")
+                AND kind = \(FacetKind.recorded.rawValue) AND key = ''
+            """, arguments: scopes
+        ) { row in
+            row.optionalText("first_value").flatMap { Int64($0) }.map { $0...(Int64(row.text("last_value")) ?? $0) }
+        }
+        guard let ends = ends.first ?? nil else { return ObjectFacets.Facet(days: [:]) }
+        let times = QuarterHour.seconds(of: ends.lowerBound)..<QuarterHour.seconds(of: ends.upperBound + 1)
+        var days: [Int64: Int64] = [:]
+        for span in zone.spans(in: times) {
+            let bounds = [span.seconds.lowerBound, span.seconds.upperBound].map { String(QuarterHour.number(from: $0)) }
+            let counts = try connection.query(
+                """
+                SELECT \(QuarterHour.localDay) AS day, sum(objects) AS objects FROM object_facets
+                WHERE organization_id \(scope == nil ? "IN (SELECT id FROM organizations)" : "= $4")
+                    AND kind = \(FacetKind.recorded.rawValue) AND key = '' AND value >= $2 AND value < $3
+                GROUP BY \(QuarterHour.localDay)
+                """, arguments: [span.offset, bounds[0], bounds[1]] + scopes
+            ) { (day: $0.int64("day"), objects: $0.int64("objects")) }
+            for (day, objects) in counts { days[day, default: 0] += objects }
+        }
+        return ObjectFacets.Facet(days: days)
     }
 
     private func largestOrganizations() throws -> [Int64] {
@@ -71,9 +103,7 @@ struct FacetRecords {
             sums = Dictionary(
                 uniqueKeysWithValues: try likely.map { ($0.key, try sum(kind, key, $0.key)) })
         }
-        let sorted =
-            kind == .day
-            ? sums.sorted { $0.key > $1.key } : sums.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        let sorted = sums.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         var facet = ObjectFacets.Facet(kind: kind, key: key, values: sorted.map { (value: $0.key, objects: $0.value) })
         guard hasMore else { return facet }
         if limit >= Self.mostDevices {
@@ -105,7 +135,7 @@ struct FacetRecords {
         try connection.query(
             """
             SELECT value, objects FROM object_facets WHERE organization_id = $1 AND kind = $2 AND key = $3
-            ORDER BY \(kind == .day ? "value" : "objects") DESC LIMIT $4
+            ORDER BY objects DESC LIMIT $4
             """, organization, kind.rawValue, key, limit,
             row: { ($0.text("value"), $0.int64("objects")) })
     }

@@ -4,6 +4,7 @@ import Database
 import GatewayAPI
 import ObjectFilters
 import RPC
+import TimeZones
 
 /// The number of matching objects, in total and for each device, site, day and value of a tag.
 struct ObjectFacets: Sendable {
@@ -17,6 +18,22 @@ struct ObjectFacets: Sendable {
         var total: Int64?
         /// Whether there may be further values that were not counted.
         var isLowerBound = false
+
+        init(kind: FacetKind, key: String, values: [(value: String, objects: Int64)]) {
+            self.kind = kind
+            self.key = key
+            self.values = values
+        }
+
+        /// - Parameter days: the numbers of objects by day since 1970.
+        init(days: [Int64: Int64]) {
+            let latest = days.sorted { $0.key > $1.key }
+            self.init(
+                kind: .recorded, key: "",
+                values: latest.map {
+                    (value: CivilTime(UnixTime(seconds: $0.key * TimeZoneRules.day)).date(), objects: $0.value)
+                })
+        }
     }
 
     struct Result: Sendable {
@@ -41,14 +58,15 @@ struct ObjectFacets: Sendable {
 
     /// - Throws: INVALID_ARGUMENT if the filter is invalid.
     func facets(_ query: FacetQuery, scope: Int64?) async throws -> Result {
-        let filter = try ObjectListing.parse(query.filter).resolved(at: clock.now().seconds)
+        let filter = query.filter.resolved(at: clock.now().seconds)
         return try await database.readInBackground { connection in
             let isUpgraded = try filter == .everything && SearchRecords(connection).upgraded() == nil
             var result =
                 isUpgraded
                 ? try FacetRecords(connection).all(query, scope: scope)
                 : try Self.count(
-                    names.resolve(filter.hidingTrash, scope: scope, in: connection), scope, in: connection)
+                    names.resolve(filter.hidingTrash, scope: scope, in: connection), query.filter.zone, scope,
+                    in: connection)
             let found = try names(query, scope: scope, in: connection)
             result.facets = try result.facets.filter(query.includes).map {
                 try cut($0, query, found, in: connection)
@@ -96,8 +114,9 @@ struct ObjectFacets: Sendable {
         return retired
     }
 
-    private static func count(_ filter: ResolvedFilter, _ scope: Int64?, in connection: ReadConnection) throws -> Result
-    {
+    private static func count(
+        _ filter: ResolvedFilter, _ zone: TimeZoneRules, _ scope: Int64?, in connection: ReadConnection
+    ) throws -> Result {
         let search = try ObjectSearch(
             filter, scope: scope, in: connection, budget: SearchBudget(mostRows), includesTagTexts: true)
         let matches = try search.matches(below: nil, limit: mostObjects + 1, row: FacetCounts.Subject.init)
@@ -109,7 +128,7 @@ struct ObjectFacets: Sendable {
         try MatchingRows.forEachTag(at: Array(separate), in: connection) { _, key, value in
             counts.addTag(key, value)
         }
-        return Result(count: Int64(counted.count), isExact: matches.rest == nil, facets: counts.facets)
+        return Result(count: Int64(counted.count), isExact: matches.rest == nil, facets: counts.facets(in: zone))
     }
 }
 
@@ -119,22 +138,23 @@ struct FacetCounts {
     struct Subject {
         let deviceID: String?
         let siteID: Int64
-        let createdAt: Int64
+        /// The recording time in microseconds since 1970.
+        let recordedAt: Int64
         /// The tags, see ``TagTexts``; `nil` = they are only in rows of their own.
         let tags: String?
 
         init(_ row: Row) {
             deviceID = row.optionalText("device_id")
             siteID = row.int64("site_id")
-            createdAt = row.int64("created_at")
+            recordedAt = row.optionalInt64("recorded_from") ?? row.int64("created_at")
             tags = row.optionalText("tag_texts")
         }
     }
 
     private var devices: [String: Int64] = [:]
     private var sites: [Int64: Int64] = [:]
-    /// The numbers of objects by day since 1970.
-    private var days: [Int64: Int64] = [:]
+    /// The numbers of objects by ``QuarterHour``.
+    private var quarters: [Int64: Int64] = [:]
     private var tags: [String: [String: Int64]] = [:]
     /// The numbers of objects by tag, as ``TagTexts`` has it: a tag is looked up once, and no text is made for it.
     private var tagTexts: [Substring: Int64] = [:]
@@ -144,7 +164,7 @@ struct FacetCounts {
     mutating func add(_ object: Subject) {
         if let device = object.deviceID { devices[device, default: 0] += 1 }
         sites[object.siteID, default: 0] += 1
-        days[object.createdAt / SearchSchema.day, default: 0] += 1
+        quarters[QuarterHour.number(ofMicroseconds: object.recordedAt), default: 0] += 1
         if let tags = object.tags { TagTexts.forEachTag(in: tags) { tagTexts[$0, default: 0] += 1 } }
     }
 
@@ -160,15 +180,18 @@ struct FacetCounts {
         }
     }
 
-    var facets: [ObjectFacets.Facet] {
+    /// - Parameter zone: the zone of the days.
+    func facets(in zone: TimeZoneRules) -> [ObjectFacets.Facet] {
         var counts = self
         for (text, objects) in tagTexts {
             let (key, value) = TagTexts.tag(text)
             counts.addTag(key, value, objects: objects)
         }
         let tags = counts.tags
-        let latest = days.sorted { $0.key > $1.key }
-            .map { (CivilTime(UnixTime(seconds: $0.key * 86_400)).date(), $0.value) }
+        var days: [Int64: Int64] = [:]
+        for (quarter, objects) in quarters {
+            days[zone.day(of: UnixTime(seconds: QuarterHour.seconds(of: quarter))), default: 0] += objects
+        }
         let keys = tags.map { (key: $0.key, objects: $0.value.values.reduce(counts.longTags[$0.key] ?? 0, +)) }
             .sorted { ($1.objects, $0.key) < ($0.objects, $1.key) }.prefix(ObjectFacets.mostValues)
         return [
@@ -176,7 +199,7 @@ struct FacetCounts {
             ObjectFacets.Facet(
                 kind: .site, key: "",
                 values: Self.most(Dictionary(uniqueKeysWithValues: sites.map { (String($0.key), $0.value) }))),
-            ObjectFacets.Facet(kind: .day, key: "", values: latest),
+            ObjectFacets.Facet(days: days),
         ] + keys.map { ObjectFacets.Facet(kind: .tag, key: $0.key, values: Self.most(tags[$0.key] ?? [:])) }
     }
 

@@ -6,12 +6,13 @@ import RPC
 /// An order of lists other than newest first: the field `order_by` of ListObjects.
 struct ObjectOrder: Sendable, Hashable {
     enum Key: String, Sendable {
-        case created, size, name
+        case created, recorded, size, name
 
         /// The expression in the key's index.
         fileprivate var sql: String {
             switch self {
             case .created: "created_at"
+            case .recorded: RecordingTime.sql
             case .size: "size"
             case .name: "coalesce(lower(name), '')"
             }
@@ -30,7 +31,8 @@ struct ObjectOrder: Sendable, Hashable {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 1 || parts.count == 2 && parts[1] == "desc", let key = Key(rawValue: String(parts[0]))
         else {
-            throw .invalidArgument("order_by must be created, size or name, with \" desc\" for the largest first")
+            throw .invalidArgument(
+                "order_by must be created, recorded, size or name, with \" desc\" for the largest first")
         }
         return ObjectOrder(key: key, isDescending: parts.count == 2)
     }
@@ -39,6 +41,7 @@ struct ObjectOrder: Sendable, Hashable {
     func value(of row: Row) -> OrderValue {
         switch key {
         case .created: .number(row.int64("created_at"))
+        case .recorded: .number(row.optionalInt64("recorded_from") ?? row.int64("created_at"))
         case .size: .number(row.int64("size"))
         case .name: .text(OrderValue.lowercased(row.text("name")))
         }

@@ -7,7 +7,8 @@ struct SearchEntry: Sendable, Hashable {
     let organizationID: Int64
     let siteID: Int64
     let deviceID: String?
-    let createdAt: UnixTime
+    /// The beginning of the recording, or of the upload if that is unknown.
+    let recordedAt: UnixTime
     let name: String
     let contentType: String
     let tags: [String: String]
@@ -41,7 +42,7 @@ extension SearchEntry {
     var facets: [Facet] {
         var facets = [
             Facet(kind: .all, key: "", value: ""), Facet(kind: .site, key: "", value: String(siteID)),
-            Facet(kind: .day, key: "", value: CivilTime(createdAt).date()),
+            Facet(kind: .recorded, key: "", value: QuarterHour.text(of: recordedAt)),
         ]
         if let deviceID { facets.append(Facet(kind: .device, key: "", value: deviceID)) }
         for (key, value) in tags.sorted(by: { $0.key < $1.key }) {
@@ -57,12 +58,12 @@ enum FacetKind: Int64, Sendable, CaseIterable {
     case all = 1
     case device = 2
     case site = 3
-    /// The day of the creation in UTC, `2026-01-31`.
-    case day = 4
     /// The values of one tag.
     case tag = 5
     /// The keys of tags.
     case tagKey = 6
+    /// The quarter hours of the recording time, see ``QuarterHour``; their sums are days.
+    case recorded = 7
 }
 
 /// The prefixes of words in `object_prefixes`.

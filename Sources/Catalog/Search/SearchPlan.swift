@@ -132,6 +132,7 @@ struct SearchPlan {
         case .contentType(let pattern):
             try SearchPrefix.stored(forContentType: pattern).map { try prefixes([.contentType], $0) } ?? .everything
         case .created(let interval): .within(try positions(createdIn: interval))
+        case .recorded(let interval): try recorded(in: interval)
         case .topic(.text(let topic)): .stream(index("object_topics", ["topic = $1"], topic), isScoped: false)
         // All objects with topics, each of which is compared.
         case .topic: .stream(index("object_topics", []), isScoped: false)
@@ -204,6 +205,20 @@ struct SearchPlan {
     private func trash() throws -> any PositionStream {
         let organizations = try scope.map { [$0] } ?? SearchRecords(connection).organizations()
         return UnionStream(organizations.map(trash))
+    }
+
+    private func recorded(in interval: ObjectFilter.Interval) throws -> Candidates {
+        let (lowest, highest) = (interval.lower ?? .min, interval.upper ?? .max)
+        guard lowest < highest else { return .nothing }
+        let organizations = try scope.map { [$0] } ?? SearchRecords(connection).organizations()
+        return try union(
+            organizations.map { organization in
+                let records = RecordingTimeRecords(connection)
+                switch try records.positions(in: lowest..<highest, organizationID: organization) {
+                case .each(let positions): return .stream(PositionList(positions), isScoped: true)
+                case .within(let bounds): return .within(bounds)
+                }
+            })
     }
 
     private func positions(createdIn interval: ObjectFilter.Interval) throws -> PositionBounds {

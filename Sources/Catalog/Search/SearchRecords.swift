@@ -128,7 +128,7 @@ package struct SearchRecords<C: ReadConnection> {
         let keys = Set(entry.facets.map(\.key))
         try connection.execute(
             """
-            DELETE FROM object_facets WHERE organization_id = $1 AND kind IN (1, 2, 3, 4, 5, 6)
+            DELETE FROM object_facets WHERE organization_id = $1 AND kind IN (1, 2, 3, 5, 6, 7)
                 AND key IN (\(ParameterList.text(keys.count, from: 2))) AND objects <= 0
             """, arguments: [entry.organizationID] + Array(keys))
     }
@@ -153,6 +153,28 @@ package struct SearchRecords<C: ReadConnection> {
             ON CONFLICT (organization_id, kind, key, value) DO UPDATE SET
                 objects = object_facets.objects + excluded.objects
             """, arguments: [entry.organizationID, objects] + Self.values(facets))
+    }
+
+    /// Counts an object by the beginning of its recording, which has become known, and no longer by that of its upload.
+    ///
+    /// - Parameter position: the object's, which is not in the trash.
+    func moveRecording(at position: Int64, organizationID: Int64, from old: UnixTime, to new: UnixTime) throws
+    where C == Connection {
+        let (old, new) = (QuarterHour.text(of: old), QuarterHour.text(of: new))
+        guard old != new, try position >= upgraded() ?? 0 else { return }
+        let kind = FacetKind.recorded.rawValue
+        try connection.execute(
+            """
+            INSERT INTO object_facets (organization_id, kind, key, value, objects)
+            VALUES ($1, $2, '', $3, -1), ($1, $2, '', $4, 1)
+            ON CONFLICT (organization_id, kind, key, value) DO UPDATE SET
+                objects = object_facets.objects + excluded.objects
+            """, organizationID, kind, old, new)
+        try connection.execute(
+            """
+            DELETE FROM object_facets
+            WHERE organization_id = $1 AND kind = $2 AND key = '' AND value = $3 AND objects <= 0
+            """, organizationID, kind, old)
     }
 
     private static func values(_ facets: [SearchEntry.Facet]) -> [(any Bindable)?] {
@@ -226,7 +248,8 @@ extension SearchEntry {
     init(_ object: CatalogObject, position: Int64, tags: [String: String]) {
         self.init(
             position: position, organizationID: object.owner.organizationID, siteID: object.owner.siteID,
-            deviceID: object.owner.deviceID, createdAt: object.times.createdAt, name: object.name(tags: tags).text,
+            deviceID: object.owner.deviceID,
+            recordedAt: object.description.recordedFrom ?? object.times.createdAt, name: object.name(tags: tags).text,
             contentType: object.description.contentType, tags: tags)
     }
 }

@@ -92,7 +92,7 @@ struct SortedSearch {
         func places(_ condition: String, _ ordering: String, _ arguments: [(any Bindable)?]) throws -> [OrderPlace] {
             try connection.query(
                 """
-                SELECT position, created_at, size, name FROM objects
+                SELECT position, created_at, recorded_from, size, name FROM objects
                 WHERE organization_id = $1 \(condition) ORDER BY \(ordering) LIMIT $2
                 """, arguments: [organization, Self.chunk] + arguments
             ) { OrderPlace(value: order.value(of: $0), position: $0.int64("position")) }

@@ -69,7 +69,7 @@ struct FilterTexts: Sendable, Hashable {
         hasPath = filter.contains { if case .path = $0 { true } else { false } }
         hasRecordedTimes = filter.contains { term in
             switch term {
-            case .recordedFrom, .recordedTo: true
+            case .recorded, .recordedFrom, .recordedTo: true
             default: false
             }
         }

@@ -1,11 +1,11 @@
-import { call } from './api.js'
 import { withDeviceName } from './device-names.js'
 import { button, h } from './dom.js'
 import { addTerm, hasTerm, removeTerm, termFor } from './filter-terms.js'
 import { objectsAddress, siteName } from './object-facets.js'
+import { callInZone } from './time-zone.js'
 import { fileNameTag } from './object-source.js'
 
-const titles = { device: 'Device', site: 'Site', created: 'Day (UTC)' }
+const titles = { device: 'Device', site: 'Site', recorded: 'Day' }
 /** Values of a facet that are shown before “Show …”. */
 const shortLength = 6
 /** Values that a search shows. */
@@ -14,7 +14,8 @@ const mostFound = 50
 const typingTime = 200
 
 /** The values of a facet that narrow the search; `null` for a facet without values. */
-export function facetList(facet, filter, order) {
+export function facetList(facet, source, order) {
+  const { filter } = source
   const { name, values = [] } = facet
   const key = name.replace(/^raw_tags\./, '')
   const title = titles[name] ?? key
@@ -34,7 +35,7 @@ export function facetList(facet, filter, order) {
   }, 'link')
   const field = h('input', { type: 'search', class: 'facet-search', placeholder: `Find ${title.toLowerCase()}`,
     'aria-label': `Find ${title}`, id: `facet-${name}`, autocomplete: 'off', spellcheck: 'false' })
-  searchValues(field, { facet, filter, show: (found, count) => {
+  searchValues(field, { facet, source, show: (found, count) => {
     more.hidden = Boolean(found)
     list.replaceChildren(...(found ?? values.slice(0, more.isConnected ? shortLength : values.length)).map(item))
     state.textContent = found ? `${found.length} of ${count}` : ''
@@ -67,7 +68,7 @@ function facetItem(name, { value, objects }, filter, order) {
 }
 
 /** Asks for the values that contain what is typed. `show(values, total)`: `null` values = nothing is typed. */
-function searchValues(field, { facet, filter, show, fail }) {
+function searchValues(field, { facet, source, show, fail }) {
   let timer
   let latest = 0
   const search = async () => {
@@ -76,8 +77,8 @@ function searchValues(field, { facet, filter, show, fail }) {
     const own = latest
     if (!valueContains) return show(null)
     try {
-      const { facets = [] } = await call('management', 'GetObjectFacets',
-        { filter, facet: facet.name, valueContains, valueLimit: mostFound }, { isBackground: true })
+      const { facets = [] } = await callInZone(source, 'management', 'GetObjectFacets',
+        { filter: source.filter, facet: facet.name, valueContains, valueLimit: mostFound }, { isBackground: true })
       if (own !== latest) return undefined
       const found = facets[0] ?? {}
       return show(found.values ?? [], totalText(found, Number(found.totalValues ?? 0)))

@@ -1,8 +1,8 @@
-import { call } from './api.js'
 import { h } from './dom.js'
 import { formatCount } from './format.js'
 import { removeTerm, splitTerms } from './filter-terms.js'
 import { objectsAddress } from './object-facets.js'
+import { callInZone } from './time-zone.js'
 
 /** The number of terms for which the objects without them are counted. */
 const mostCounted = 6
@@ -22,14 +22,15 @@ export function markedFilter(filter, message) {
 }
 
 /** Says why no object is listed, and offers the filter without each of its terms. */
-export function emptyResult(filter, order) {
+export function emptyResult(source, order) {
+  const { filter } = source
   const terms = splitTerms(filter) ?? []
   if (terms.length === 0) return outcome('No objects match the filter.', [allObjects(order)])
   if (terms.length === 1) return outcome(`No objects match ${described(terms[0])}.`, [allObjects(order)])
   const ways = terms.slice(0, mostCounted).map((term) => {
     const rest = removeTerm(filter, term)
     const count = h('span', { class: 'count' })
-    call('management', 'GetObjectFacets', { filter: rest }, { isBackground: true })
+    callInZone(source, 'management', 'GetObjectFacets', { filter: rest }, { isBackground: true })
       .then(({ count: found = 0, isExact = false }) => {
         count.textContent = ` ${isExact ? '' : 'more than '}${formatCount(Number(found), 'object')}`
       }).catch(() => {})

@@ -5,7 +5,6 @@ import { loadSiteNames } from './object-facets.js'
 import { fileNameTag } from './object-source.js'
 
 const mostSuggestions = 8
-const day = 86_400_000
 
 /** The term that is being typed: what follows the last space outside quotes. */
 function lastTerm(text) {
@@ -14,8 +13,6 @@ function lastTerm(text) {
 
 /** All terms that can be suggested: `{term, label, count}`. */
 function candidates(source, siteNames) {
-  const today = Date.now()
-  const date = (time) => new Date(time).toISOString().slice(0, 10)
   const facetTerms = source.facets.flatMap(({ name, values = [] }) => {
     const key = name.replace(/^raw_tags\./, '')
     if (name === 'site' || key === fileNameTag) return []
@@ -26,9 +23,8 @@ function candidates(source, siteNames) {
     ...loadedDevices().filter(({ displayName }) => displayName).map(({ deviceId, displayName }) => (
       { term: termFor('device', deviceId), label: displayName })),
     ...[...siteNames].map(([id, name]) => ({ term: termFor('site', id), label: name })),
-    { term: `created=${date(today)}`, label: 'today (UTC)' },
-    { term: `created=${date(today - day)}`, label: 'yesterday (UTC)' },
-    { term: `created>=${date(today - 6 * day)}`, label: 'last 7 days (UTC)' },
+    ...['today', 'yesterday', 'last 7 days'].map((days) => (
+      { term: termFor('recorded', days), label: `${days} (${source.zone})` })),
     ...facetTerms,
   ]
 }

@@ -49,7 +49,9 @@ export function quote(text) {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 }
 
-const dayTerm = /^created(>=|<=)(\d{4}-\d{2}-\d{2})$/
+const dayTerm = /^recorded(>=|<=)(\d{4}-\d{2}-\d{2})$/
+/** A term that selects one day or some days. */
+const anyDayTerm = /^recorded[:=]/
 
 /** The days between which a filter selects objects: `{from, to}`, each empty if the filter does not limit it. */
 export function dateRange(filter) {
@@ -62,11 +64,20 @@ export function dateRange(filter) {
   return range
 }
 
+/** Returns the filter with days such as `today` instead of all others, or without them if it has these. */
+export function withDays(filter, days) {
+  const term = termFor('recorded', days)
+  if (hasTerm(filter, term)) return removeTerm(filter, term)
+  const terms = splitTerms(filter)
+  const others = terms ? terms.filter((each) => !dayTerm.test(each) && !anyDayTerm.test(each)).join(' ') : filter
+  return addTerm(others, term)
+}
+
 /** Returns the filter with another date range; empty days remove the limit. */
 export function withDateRange(filter, { from, to }) {
   const terms = splitTerms(filter)
-  const others = terms ? terms.filter((term) => !dayTerm.test(term)).join(' ') : filter
-  const limits = [from && `created>=${from}`, to && `created<=${to}`].filter(Boolean)
+  const others = terms ? terms.filter((term) => !dayTerm.test(term) && !anyDayTerm.test(term)).join(' ') : filter
+  const limits = [from && `recorded>=${from}`, to && `recorded<=${to}`].filter(Boolean)
   return limits.reduce(addTerm, others)
 }
 

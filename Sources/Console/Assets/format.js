@@ -44,6 +44,20 @@ const dateTimeFormat = new Intl.DateTimeFormat('en', { dateStyle: 'medium', time
 /** Without the year, which rows of a list of this year have in common. */
 const briefFormat = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 const shortFormat = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' })
+/** The formats of each zone: `{brief, short, year}`. */
+const zoneFormats = new Map()
+
+function formatsOf(zone) {
+  if (!zoneFormats.has(zone)) {
+    const inZone = (format) => {
+      const { locale: _, calendar: __, numberingSystem: ___, ...options } = format.resolvedOptions()
+      return new Intl.DateTimeFormat('en', { ...options, timeZone: zone })
+    }
+    zoneFormats.set(zone, { brief: inZone(briefFormat), short: inZone(shortFormat),
+      year: new Intl.DateTimeFormat('en', { year: 'numeric', timeZone: zone }) })
+  }
+  return zoneFormats.get(zone)
+}
 
 /**
  * Shows a time in the browser's zone, with the UTC time (RFC 3339) as tooltip. `value` is RFC 3339 or seconds since
@@ -58,16 +72,17 @@ export function timeElement(value, { isShort = false } = {}) {
 /** Texts of minutes, because a long list shows the same ones again and again, and a format takes long. */
 const minuteTexts = new Map()
 
-/** The texts of a time without seconds, `{iso, brief}`, the latter without the current year; `seconds` since 1970. */
-export function timeTexts(seconds) {
+/** The texts of a time without seconds, `{iso, brief}`, the latter in a zone and without the current year; `seconds` since 1970. */
+export function timeTexts(seconds, zone) {
   const minute = Math.floor(seconds / 60)
+  const key = `${minute} ${zone}`
   if (minuteTexts.size > 5000) minuteTexts.clear()
-  if (!minuteTexts.has(minute)) minuteTexts.set(minute, briefText(new Date(minute * 60_000)))
-  return { iso: new Date(seconds * 1000).toISOString(), brief: minuteTexts.get(minute) }
+  if (!minuteTexts.has(key)) minuteTexts.set(key, briefText(new Date(minute * 60_000), formatsOf(zone)))
+  return { iso: new Date(seconds * 1000).toISOString(), brief: minuteTexts.get(key) }
 }
 
-function briefText(date) {
-  return (date.getFullYear() === new Date().getFullYear() ? briefFormat : shortFormat).format(date)
+function briefText(date, { brief, short, year }) {
+  return (year.format(date) === year.format(new Date()) ? brief : short).format(date)
 }
 
 /** Formats an enum value: `DEVICE_STATUS_INITIALIZED` → `initialized`. */

@@ -4,6 +4,7 @@ import { deviceLink } from './device-names.js'
 import { showFormDialog, showSecret } from './dialog.js'
 import { timeElement } from './format.js'
 import { table } from './table.js'
+import { browserZone, zoneNames } from './time-zone.js'
 
 const credentialHint =
   'Copy the credential now: it is shown only once. Anyone who has it can upload as the key’s owner.'
@@ -18,13 +19,14 @@ export async function renderKeys(body, { query, reload }) {
       { title: 'Site', cell: (site) => nameLink(site.name, `#/keys?site=${site.siteId}`) },
       { title: 'Site id', isNumber: true, cell: (site) => site.siteId },
       { title: 'State', cell: enabledBadge },
+      { title: 'Time zone', cell: (site) => site.timeZone || '–' },
       { title: 'Created', cell: (site) => timeElement(site.createdAt) },
-      { title: '', isActions: true, cell: (site) => hasRole('admin') && enableButton(site, {
+      { title: '', isActions: true, cell: (site) => hasRole('admin') && [button('Time zone', () => setZone(site, reload)), enableButton(site, {
         kind: 'Site', name: site.name,
         consequence: 'All keys of the site, and of its devices, stop working with the next call, until the site is '
           + 'enabled again.',
         change: (method) => call('admin', `${method}Site`, { siteId: site.siteId }),
-      }, reload) },
+      }, reload)] },
     ], sites, hasRole('admin')
       ? 'No sites. Select “New site” to create one.' : 'No sites. Ask an admin to create one.'))
   if (chosen) body.append(...await keySection(chosen, reload))
@@ -75,10 +77,29 @@ function enableButton({ status }, { kind, name, consequence, change }, reload) {
 
 function createSite(reload) {
   return showFormDialog({
-    title: 'New site', submit: 'Create', fields: [{ name: 'name', label: 'Name', required: true }],
-    action: async ({ name }) => {
-      await call('admin', 'CreateSite', { name })
+    title: 'New site', submit: 'Create', fields: [{ name: 'name', label: 'Name', required: true }, zoneField(browserZone)],
+    action: async (site) => {
+      const { name } = site
+      await call('admin', 'CreateSite', site)
       showNotice(`Site “${name}” was created.`)
+      await reload()
+    },
+  })
+}
+
+/** The choice of a time zone; `zone`: empty = none. */
+function zoneField(zone) {
+  const names = [...new Set([zone, ...zoneNames()])].filter(Boolean)
+  return { name: 'timeZone', label: 'Time zone', type: 'select', value: zone, hint: 'Days of recordings begin at midnight there.',
+    options: [['', 'none (UTC)'], ...names.map((each) => [each, each])] }
+}
+
+function setZone(site, reload) {
+  return showFormDialog({
+    title: `Time zone of “${site.name}”`, submit: 'Set', fields: [zoneField(site.timeZone || browserZone)],
+    action: async ({ timeZone }) => {
+      await call('admin', 'UpdateSite', { siteId: site.siteId, timeZone })
+      showNotice(`The time zone of “${site.name}” was set.`)
       await reload()
     },
   })

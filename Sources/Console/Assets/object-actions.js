@@ -4,6 +4,7 @@ import { showDialog, showFormDialog } from './dialog.js'
 import { formatBytes, formatCount, parseTags, timeElement } from './format.js'
 import { copyObjects } from './copy-dialog.js'
 import { followOperation } from './object-operation.js'
+import { withDates } from './time-zone.js'
 
 /** Objects in one request that names each of them. */
 const idLimit = 1000
@@ -18,7 +19,7 @@ export function bulkBar(source, selection, refresh) {
   const text = h('p', {})
   const element = h('div', { class: 'bulk', role: 'region', 'aria-label': 'Selected objects' }, text,
     h('div', { class: 'actions' },
-      button('Download .zip', () => downloadArchive(selection)),
+      button('Download .zip', () => downloadArchive(selection, source)),
       button('Share', () => shareObjects(selection, source)),
       hasRole('operator') && button('Tag', () => tagObjects(selection, source)),
       hasRole('operator') && button('Copy to…', async () => copyObjects(await selectedIds(selection, source))),
@@ -46,9 +47,9 @@ async function selectedIds(selection, source) {
 }
 
 /** Starts the download of one archive with the selected objects. */
-export async function downloadArchive(selection) {
+export async function downloadArchive(selection, source) {
   const path = await createArchiveDownload(selection.isAll
-    ? { filter: selection.filter || everyObject } : { fileIds: [...selection.rows.keys()] })
+    ? { filter: selection.filter || everyObject, timeZone: source.zone } : { fileIds: [...selection.rows.keys()] })
   location.assign(path)
 }
 
@@ -123,10 +124,11 @@ async function forEach(items, action, progress) {
 }
 
 async function deleteObjects(selection, source, refresh) {
-  const filter = selection.filter || everyObject
+  // The same days, also if midnight comes before the confirmation.
+  const chosen = { filter: withDates(selection.filter, source.zone) || everyObject, timeZone: source.zone }
   const [{ days = 0 }, found] = await Promise.all([
     call('management', 'GetTrashSettings'),
-    selection.isAll ? call('management', 'DeleteObjects', { filter, dryRun: true })
+    selection.isAll ? call('management', 'DeleteObjects', { ...chosen, dryRun: true })
       : { matchingObjects: selection.rows.size, matchingBytes: selection.bytes },
   ])
   const count = Number(found.matchingObjects ?? 0)
@@ -144,7 +146,7 @@ async function deleteObjects(selection, source, refresh) {
     action: async ({ typed, reason }, progress) => {
       if (typed.trim() !== String(count)) throw new Error(`Type ${count} to confirm.`)
       if (selection.isAll) {
-        const { operation } = await call('management', 'DeleteObjects', { filter, reason })
+        const { operation } = await call('management', 'DeleteObjects', { ...chosen, reason })
         followOperation(operation).then(() => location.reload())
       } else {
         const deleted = new Set()

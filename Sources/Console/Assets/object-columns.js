@@ -12,10 +12,10 @@ const types = {
   site: { title: 'Site', width: 'minmax(5rem, 1fr)', create: () => textCell((row) => siteName(row.siteId)) },
   tags: { title: 'Tags', width: 'minmax(8rem, 2fr)', create: tagsCell },
   size: { title: 'Size', width: '5.5rem', order: 'size', isNumber: true, create: () => textCell((row) => formatBytes(row.size)) },
-  started: { title: 'Started', width: '8.5rem', order: 'created', create: () => timeCell((row) => row.createdAt) },
-  recorded: { title: 'Recorded', width: '8.5rem', create: () => timeCell((row) => seconds(row.recordedFrom)) },
+  started: { title: 'Started', width: '8.5rem', order: 'created', create: ({ source }) => timeCell(source, (row) => row.createdAt) },
+  recorded: { title: 'Recorded', width: '8.5rem', order: 'recorded', create: ({ source }) => timeCell(source, (row) => seconds(row.recordedFrom)) },
   duration: { title: 'Duration', width: '6rem', isNumber: true, create: () => textCell(duration) },
-  completed: { title: 'Completed', width: '8.5rem', order: '', create: () => timeCell((row) => row.completedAt) },
+  completed: { title: 'Completed', width: '8.5rem', order: '', create: ({ source }) => timeCell(source, (row) => row.completedAt) },
 }
 const defaultColumns = ['device', 'site', 'tags', 'size', 'started', 'completed']
 const tagPrefix = 'tag:'
@@ -78,7 +78,8 @@ function textCell(text) {
   return { element, show }
 }
 
-function timeCell(time) {
+/** A time in the zone of the list. */
+function timeCell(source, time) {
   const element = h('time')
   const show = (row) => {
     const value = row && time(row)
@@ -88,7 +89,7 @@ function timeCell(time) {
       element.textContent = row ? '–' : ''
       return
     }
-    const { iso, brief } = timeTexts(value)
+    const { iso, brief } = timeTexts(value, source.zone)
     element.dateTime = element.title = iso
     element.textContent = brief
     if (row.recordedFrom) element.title += `\nRecorded ${row.recordedFrom} to ${row.recordedTo ?? '?'}`

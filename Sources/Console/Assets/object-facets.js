@@ -2,9 +2,10 @@ import { callAll, selectedOrganization } from './api.js'
 import { h } from './dom.js'
 import { formField } from './dialog.js'
 import { facetList } from './facet-list.js'
-import { dateRange, removeTerm, splitTerms, withDateRange } from './filter-terms.js'
+import { dateRange, hasTerm, removeTerm, splitTerms, termFor, withDateRange, withDays } from './filter-terms.js'
 import { formatColumns, isDefault } from './object-columns.js'
 import { savedSearches } from './saved-searches.js'
+import { browserZone, chosenZone, chooseZone, siteOfFilter, utc } from './time-zone.js'
 
 /** The columns of the list that was shown last; links to other lists keep them. */
 let shownColumns = ''
@@ -26,7 +27,7 @@ export function objectsAddress(filter, order = '', columns = null) {
 
 /** Time for which the names of sites are kept, in milliseconds. */
 const siteNamesTime = 30_000
-let siteNames = { organization: null, names: new Map(), loadedAt: 0 }
+let siteNames = { organization: null, names: new Map(), zones: new Map(), loadedAt: 0 }
 
 /** Returns the names of the organization's sites by id. */
 export async function loadSiteNames() {
@@ -41,7 +42,15 @@ export async function loadSiteNames() {
 /** Keeps the names of an organization's sites that were loaded just now. */
 export function keepSiteNames(organization, sites) {
   const names = new Map(sites.map((site) => [site.siteId, site.name]))
-  siteNames = { organization, names, loadedAt: performance.now() }
+  const zones = new Map(sites.map((site) => [site.siteId, site.timeZone]))
+  siteNames = { organization, names, zones, loadedAt: performance.now() }
+}
+
+/** The zone of the days and times of a filter: that of its only site, if it has one, else the chosen one. */
+export async function zoneOfFilter(filter) {
+  const site = siteOfFilter(filter)
+  if (site) await loadSiteNames().catch(() => {})
+  return (site && siteNames.zones.get(site)) || chosenZone()
 }
 
 export function siteName(id) {
@@ -49,14 +58,14 @@ export function siteName(id) {
 }
 
 /** The controls beside the list: date range, values that narrow the search, and saved searches. */
-export function facetPanel(source, { filter, order, columns }) {
+export function facetPanel(source, { filter, order, columns }, reload) {
   const saved = savedSearches({ filter, order, columns })
   const panel = h('div', { class: 'facets' })
   const draw = () => {
     const focused = panel.contains(document.activeElement) ? document.activeElement.id : ''
-    panel.replaceChildren(...[dateControls(filter, order),
+    panel.replaceChildren(...[dateControls(source, order, reload),
       saved,
-      ...source.facets.map((facet) => facetList(facet, filter, order))].filter(Boolean))
+      ...source.facets.map((facet) => facetList(facet, source, order))].filter(Boolean))
     if (focused) document.getElementById(focused)?.focus()
   }
   draw()
@@ -72,12 +81,29 @@ export function filterChips(filter, order) {
       h('code', {}, term), h('span', { 'aria-hidden': 'true' }, ' ×')))))
 }
 
-function dateControls(filter, order) {
+/** Days by their names, dates, and the zone in which they begin. */
+function dateControls(source, order, reload) {
+  const { filter, zone } = source
   const range = dateRange(filter)
+  const days = ['today', 'yesterday', 'last 7 days'].map((name) => h('li', {}, h('a', {
+    href: objectsAddress(withDays(filter, name), order), 'aria-current': hasTerm(filter, termFor('recorded', name)) && 'true',
+  }, name[0].toUpperCase() + name.slice(1))))
   const apply = ({ target }) => {
     location.hash = objectsAddress(withDateRange(filter, { ...range, [target.name]: target.value }), order)
   }
-  return h('fieldset', { class: 'facet dates', onchange: apply }, h('legend', {}, 'Upload started (UTC)'),
+  return h('fieldset', { class: 'facet dates', onchange: apply }, h('legend', {}, 'Recorded'), h('ul', {}, days),
     formField({ name: 'from', label: 'From', type: 'date', value: range.from }),
-    formField({ name: 'to', label: 'To', type: 'date', value: range.to }))
+    formField({ name: 'to', label: 'To', type: 'date', value: range.to }), zoneControl(filter, zone, reload))
+}
+
+/** The zone of days and times; without a site whose zone applies, it can be chosen. */
+function zoneControl(filter, zone, reload) {
+  const ofSite = siteOfFilter(filter) && siteNames.zones.get(siteOfFilter(filter))
+  const options = ofSite ? [[zone, `${zone} (site)`]] : [...new Set([browserZone, utc])].map((each) => [each, each])
+  const choose = (event) => {
+    event.stopPropagation()
+    chooseZone(event.target.value)
+    reload()
+  }
+  return formField({ name: 'zone', label: 'Zone', type: 'select', value: zone, options, disabled: Boolean(ofSite), onchange: choose })
 }

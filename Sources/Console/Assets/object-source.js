@@ -1,5 +1,5 @@
-import { call } from './api.js'
 import { filterKeys } from './filter-terms.js'
+import { callInZone } from './time-zone.js'
 
 /** Objects in one page of the list, and in the first one, which is shown at once. */
 const [pageSize, firstPageSize] = [250, 60]
@@ -46,8 +46,10 @@ function listedObject(object) {
 
 /** The objects that match a filter, loaded page by page as they are needed. */
 export class ObjectSource {
-  constructor(filter, order) {
+  /** `zone`: the zone of the days and times. */
+  constructor(filter, order, zone) {
     this.filter = filter
+    this.zone = zone
     this.order = order
     this.rows = []
     this.ids = new Set()
@@ -104,7 +106,7 @@ export class ObjectSource {
   }
 
   fetchPage(pageToken, size, options = {}) {
-    return call('objects', 'ListObjects',
+    return callInZone(this, 'objects', 'ListObjects',
       { pageSize: size, pageToken, filter: this.filter, orderBy: this.order }, options)
   }
 
@@ -137,8 +139,8 @@ export class ObjectSource {
   }
 
   async loadFacets(options = {}) {
-    const { count = 0, isExact = false, facets = [] } = await call(
-      'management', 'GetObjectFacets', { filter: this.filter }, options)
+    const { count = 0, isExact = false, facets = [] } = await callInZone(
+      this, 'management', 'GetObjectFacets', { filter: this.filter }, options)
     this.total = Number(count)
     this.isExact = isExact
     this.facets = facets

@@ -3,7 +3,7 @@ import { alertMessage, button, h, pageHeader, showNotice } from './dom.js'
 import { formatCount } from './format.js'
 import { bulkBar } from './object-actions.js'
 import { chooseColumns, column, columnWidths, isDefault, parseColumns } from './object-columns.js'
-import { facetPanel, filterChips, keepColumns, loadSiteNames, objectsAddress } from './object-facets.js'
+import { facetPanel, filterChips, keepColumns, loadSiteNames, objectsAddress, zoneOfFilter } from './object-facets.js'
 import { emptyResult, markedFilter } from './filter-outcome.js'
 import { firstSteps } from './first-steps.js'
 import { filterSuggestions } from './filter-suggestions.js'
@@ -22,10 +22,10 @@ const shortInterval = 500
 const keptLists = 4
 const lists = new Map()
 
-/** Returns the list for a filter and an order, as it was when the page was left. */
-function listFor(filter, order) {
-  const key = JSON.stringify([selectedOrganization(), filter, order])
-  const list = lists.get(key) ?? { source: new ObjectSource(filter, order), selection: new Selection(filter) }
+/** Returns the list for a filter, an order and a zone, as it was when the page was left. */
+function listFor(filter, order, zone) {
+  const key = JSON.stringify([selectedOrganization(), filter, order, zone])
+  const list = lists.get(key) ?? { source: new ObjectSource(filter, order, zone), selection: new Selection(filter) }
   lists.delete(key)
   lists.set(key, list)
   if (lists.size > keptLists) lists.delete(lists.keys().next().value)
@@ -38,12 +38,14 @@ export function forgetLists() {
 }
 
 /** Shows the objects that match the filter of ListObjects. */
-export function renderObjects(body, { query, signal }) {
+export async function renderObjects(body, { query, signal, reload }) {
   const filter = query.get('filter') ?? ''
   const order = query.get('sort') ?? ''
   const columns = parseColumns(query.get('columns') ?? '')
   keepColumns(columns)
-  const { source, selection } = listFor(filter, order)
+  const zone = await zoneOfFilter(filter)
+  if (signal.aborted) return
+  const { source, selection } = listFor(filter, order, zone)
   const status = h('p', { class: 'list-status', role: 'status' })
   const message = h('div', {})
   const arrivals = button('Show new objects', () => {
@@ -61,7 +63,7 @@ export function renderObjects(body, { query, signal }) {
     list.element.classList.add('chosen')
     list.element.style.setProperty('--chosen', columnWidths(columns))
   }
-  const facets = facetPanel(source, { filter, order, columns })
+  const facets = facetPanel(source, { filter, order, columns }, reload)
   const isWide = matchMedia('(min-width: 64rem)')
   const side = h('details', { class: 'side', open: isWide.matches }, h('summary', {}, 'Narrow the search'), facets.element)
   // In a narrow window they are closed, and they open again with a wide one, where their summary is hidden.
@@ -113,7 +115,7 @@ function searchForm(filter, order, source) {
   return [form, h('details', { class: 'hint', id: 'filter-hint' }, h('summary', {}, 'Filter syntax'),
     h('p', {}, 'A word finds a part of an object’s, a device’s or a site’s name, or the beginning of a tag’s value. Terms are combined with AND; OR, NOT '
       + 'and parentheses are available. Examples: ',
-    ['KEY=VALUE', 'name:run07*', 'device=260427-000001', 'site=1', 'size>1MiB', 'created>=2026-01-31', 'age<7d']
+    ['KEY=VALUE', 'name:run07*', 'device=260427-000001', 'site=1', 'size>1MiB', 'recorded=yesterday', 'age<7d']
       .flatMap((term, index) => [index > 0 && ', ', h('code', {}, term)])))]
 }
 
@@ -195,7 +197,7 @@ function showOutcome(message, source, filter, order) {
   } else if (source.isComplete && source.rows.length === 0) {
     // The counts of the ways out are requested once.
     if (message.firstElementChild?.dataset.filter !== (filter || 'none')) {
-      message.replaceChildren(filter ? emptyResult(filter, order) : firstSteps())
+      message.replaceChildren(filter ? emptyResult(source, order) : firstSteps())
       message.firstElementChild.dataset.filter = filter || 'none'
     }
   } else {

@@ -28,12 +28,13 @@ struct ContentRequest: JSONDocument, Sendable {
 
 /// The objects of an archive that a page requests, as the gateway's REST route takes them.
 struct ArchiveOptions: JSONDocument, Encodable, Sendable {
-    static let form = #"{"fileIds": […]} or {"filter": …}"#
+    static let form = #"{"fileIds": […]} or {"filter": …, "timeZone": …}"#
     /// The longest request in bytes, which has 10,000 ids.
     static let longest = 512 << 10
 
     let fileIds: [String]?
     let filter: String?
+    let timeZone: String?
 
     var json: [UInt8] { (try? JSONEncoder().encode(self)).map { Array($0) } ?? [] }
 }

@@ -28,6 +28,7 @@ extension SiteCreate { static let examples = ["site create 'Plant 1'"] }
 extension SiteList { static let examples = ["site list"] }
 extension SiteShow { static let examples = ["site show 'Plant 1'"] }
 extension SiteRename { static let examples = ["site rename 'Plant 1' 'North plant'"] }
+extension SiteSetTimeZone { static let examples = ["site set-time-zone 'Plant 1' Europe/Berlin"] }
 extension SiteEnable { static let examples = ["site enable 'Plant 1'"] }
 extension SiteDisable { static let examples = ["site disable 'Plant 1'"] }
 extension SiteDelete { static let examples = ["site delete 'Plant 1'"] }

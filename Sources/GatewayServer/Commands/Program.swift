@@ -52,6 +52,7 @@ package enum Program: CompletedProgram {
                         .command(SiteList.self),
                         .command(SiteShow.self),
                         .command(SiteRename.self),
+                        .command(SiteSetTimeZone.self),
                         .command(SiteEnable.self),
                         .command(SiteDisable.self),
                         .command(SiteDelete.self),

@@ -468,14 +468,17 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.User.role	`admin`, `operator`, `viewer`, `member` or `service`.
         archebase.auth.v1.Site	A place with devices.
         archebase.auth.v1.Site.status	1 = enabled, 2 = disabled.
+        archebase.auth.v1.Site.time_zone	The time zone of the site's days, a name of the time zone database such as `Europe/Berlin`; empty = none is set.
         archebase.auth.v1.ApiKeyPrincipal	The owner of an API key: a site, or a device of it.
         archebase.auth.v1.ApiKey	An API key without its secret.
         archebase.auth.v1.ApiKey.status	1 = enabled, 2 = disabled.
         archebase.auth.v1.ApiKey.expired_at	The expiry time; unset = never.
         archebase.auth.v1.CreateSiteRequest.status	0 and 1 = enabled, 2 = disabled.
+        archebase.auth.v1.CreateSiteRequest.time_zone	A name of the time zone database such as `Europe/Berlin`; may be empty.
         archebase.auth.v1.ListSitesRequest.page_size	0 means as many as fit into a page, above 1000 means 1000.
         archebase.auth.v1.ListSitesResponse	Sites in the order in which they were created.
         archebase.auth.v1.ListSitesResponse.next_page_token	Empty on the last page.
+        archebase.auth.v1.UpdateSiteRequest.time_zone	Empty = the site has no time zone.
         archebase.auth.v1.CreateSiteApiKeyRequest.status	0 and 1 = enabled, 2 = disabled.
         archebase.auth.v1.CreateSiteApiKeyRequest.expired_at	Unset = never.
         archebase.auth.v1.CreateSiteApiKeyResponse.credential	Returned only here, and not stored.
@@ -603,7 +606,8 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.ListObjectsRequest.page_size	0 means 50; at most 1000.
         archebase.data_gateway.v1.ListObjectsRequest.page_token	The token from the previous page, with the same filter.
         archebase.data_gateway.v1.ListObjectsRequest.filter	Terms such as `status:verified`; an object must match all of them.
-        archebase.data_gateway.v1.ListObjectsRequest.order_by	`created`, `size` or `name`, and ` desc` for the largest first; empty = newest first, by the time of verification.
+        archebase.data_gateway.v1.ListObjectsRequest.order_by	`created`, `recorded`, `size` or `name`, and ` desc` for the largest first; empty = newest first, by the time of verification.
+        archebase.data_gateway.v1.ListObjectsRequest.time_zone	The time zone of the days in the filter, a name of the time zone database such as `Europe/Berlin`; empty = UTC.
         archebase.data_gateway.v1.DataObject	A stored object.
         archebase.data_gateway.v1.DataObject.name	The file's name, valid in every file system; made from the device and a time if the client sent none.
         archebase.data_gateway.v1.DataObject.content_type	A media type, e.g. `video/mp4`; `application/octet-stream` if unknown.
@@ -775,6 +779,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.ZipObjectsRequest	Either file ids or a filter.
         archebase.data_gateway.v1.ZipObjectsRequest.file_ids	At most 10000, the same as in RequestDownload.
         archebase.data_gateway.v1.ZipObjectsRequest.filter	A filter as in ListObjects, which at most 10000 objects match.
+        archebase.data_gateway.v1.ZipObjectsRequest.time_zone	The time zone of the days in the filter, as in ListObjects.
         archebase.data_gateway.v1.ObjectManagementService.DeleteObject	Moves an object to the trash, or deletes it if the organization keeps no trash.
         archebase.data_gateway.v1.ObjectManagementService.RestoreObject	Moves an object from the trash back to the lists.
         archebase.data_gateway.v1.ObjectManagementService.PurgeObject	Deletes an object in the trash permanently.
@@ -799,17 +804,20 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.GetTrashSettingsResponse.trashed_objects	The number and size of the objects in the trash.
         archebase.data_gateway.v1.UpdateObjectRequest.tags	Tags to add to the object's tags, or to replace them with (`replace_tags`).
         archebase.data_gateway.v1.UpdateObjectRequest.remove_tags	Keys of tags to remove; keys that the object does not have are ignored.
-        archebase.data_gateway.v1.DeleteObjectsRequest.filter	A filter as in ListObjects, not empty and without words and `trashed`. Ages are those at the time of this call; objects completed later are not deleted.
+        archebase.data_gateway.v1.DeleteObjectsRequest.filter	A filter as in ListObjects, not empty and without words, `trashed` and days such as `yesterday`. Ages are those at the time of this call; objects completed later are not deleted.
         archebase.data_gateway.v1.DeleteObjectsRequest.dry_run	Only counts the objects that would be deleted.
+        archebase.data_gateway.v1.DeleteObjectsRequest.time_zone	The time zone of the days in the filter, as in ListObjects.
         archebase.data_gateway.v1.DeleteObjectsResponse.is_lower_bound	Whether more objects may match, because counting all would take too long.
         archebase.data_gateway.v1.DeleteObjectsResponse.operation	Unset with `dry_run`.
-        archebase.data_gateway.v1.RestoreObjectsRequest.filter	A filter as in ListObjects, not empty and without words and `trashed`: only objects in the trash are restored. Ages are those at the time of this call.
+        archebase.data_gateway.v1.RestoreObjectsRequest.filter	A filter as in ListObjects, not empty and without words, `trashed` and days such as `yesterday`: only objects in the trash are restored. Ages are those at the time of this call.
         archebase.data_gateway.v1.RestoreObjectsRequest.dry_run	Only counts the objects that would be restored.
+        archebase.data_gateway.v1.RestoreObjectsRequest.time_zone	The time zone of the days in the filter, as in ListObjects.
         archebase.data_gateway.v1.RestoreObjectsResponse.is_lower_bound	Whether more objects may match, because counting all would take too long.
         archebase.data_gateway.v1.RestoreObjectsResponse.operation	Unset with `dry_run`.
-        archebase.data_gateway.v1.PurgeObjectsRequest.filter	A filter as in ListObjects, not empty and without words and `trashed`: only objects in the trash are deleted. Ages are those at the time of this call; objects that move to the trash later stay there.
+        archebase.data_gateway.v1.PurgeObjectsRequest.filter	A filter as in ListObjects, not empty and without words, `trashed` and days such as `yesterday`: only objects in the trash are deleted. Ages are those at the time of this call; objects that move to the trash later stay there.
         archebase.data_gateway.v1.PurgeObjectsRequest.reason	Empty = the reason with which each object was moved to the trash.
         archebase.data_gateway.v1.PurgeObjectsRequest.dry_run	Only counts the objects that would be deleted.
+        archebase.data_gateway.v1.PurgeObjectsRequest.time_zone	The time zone of the days in the filter, as in ListObjects.
         archebase.data_gateway.v1.PurgeObjectsResponse.is_lower_bound	Whether more objects may match, because counting all would take too long.
         archebase.data_gateway.v1.PurgeObjectsResponse.operation	Unset with `dry_run`.
         archebase.data_gateway.v1.UndoObjectOperationRequest.operation_id	The operation of a DeleteObjects, finished or canceled.
@@ -822,7 +830,8 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.ObjectOperation.progress_percent	The examined part of the organization's objects, in percent.
         archebase.data_gateway.v1.ObjectOperation.restored_objects	The counts so far, of an operation that restores.
         archebase.data_gateway.v1.ObjectOperation.undone_operation_id	For UndoObjectOperation, the operation whose objects it restores.
-        archebase.data_gateway.v1.RetentionRule.filter	A filter as in ListObjects, without words, `trashed` and `age`: for example a tag, a device or a site.
+        archebase.data_gateway.v1.ObjectOperation.time_zone	The time zone of the days in the filter; empty = UTC.
+        archebase.data_gateway.v1.RetentionRule.filter	A filter as in ListObjects, without words, `trashed`, `age` and days such as `yesterday`: for example a tag, a device or a site. Dates are days of UTC.
         archebase.data_gateway.v1.RetentionRule.days	0 = keep the objects.
         archebase.data_gateway.v1.SetRetentionRequest.days	For objects that match no rule; 0 = keep them.
         archebase.data_gateway.v1.SetRetentionRequest.dry_run	Only counts the objects that would be deleted.
@@ -840,10 +849,11 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.GetObjectFacetsRequest.facet	Returns this facet only, by its name; empty = all.
         archebase.data_gateway.v1.GetObjectFacetsRequest.value_contains	Returns only values that contain this text, in upper or lower case, of the 10000 most frequent ones (2000 devices). Devices and sites are found by their names, too. Ignored without `facet`.
         archebase.data_gateway.v1.GetObjectFacetsRequest.value_limit	The number of values; 0 means 20, at most 1000. Ignored without `facet`.
+        archebase.data_gateway.v1.GetObjectFacetsRequest.time_zone	The time zone of the days, in the filter and in the response, as in ListObjects.
         archebase.data_gateway.v1.GetObjectFacetsResponse.count	The number of objects that match; with a filter at most 10000.
         archebase.data_gateway.v1.GetObjectFacetsResponse.is_exact	False = more than `count` may match, and the facets are those of the counted objects.
         archebase.data_gateway.v1.GetObjectFacetsResponse.facets	Device, site and day, then the 20 most frequent tags.
-        archebase.data_gateway.v1.ObjectFacet.name	The beginning of a filter's term: `device`, `site`, `created` (days by UTC), or `raw_tags.KEY`.
+        archebase.data_gateway.v1.ObjectFacet.name	The beginning of a filter's term: `device`, `site`, `recorded` (days), or `raw_tags.KEY`.
         archebase.data_gateway.v1.ObjectFacet.values	The most frequent values; for days, the latest.
         archebase.data_gateway.v1.ObjectFacet.total_values	The number of all values, or of those that contain `value_contains`.
         archebase.data_gateway.v1.ObjectFacet.is_lower_bound	Whether there may be more than `total_values`, because counting all would take too long.

@@ -53,16 +53,20 @@ public struct ZipObjectsRequest: Message {
     public var fileIDs: [String] = []
     /// A filter as in ListObjects, which at most 10000 objects match.
     public var filter: String = ""
+    /// The time zone of the days in the filter, as in ListObjects.
+    public var timeZone: String = ""
     public var unknownFields = UnknownFields()
 
     public init() {}
 
     public init(
         fileIDs: [String] = [],
-        filter: String = ""
+        filter: String = "",
+        timeZone: String = ""
     ) {
         self.fileIDs = fileIDs
         self.filter = filter
+        self.timeZone = timeZone
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -70,6 +74,7 @@ public struct ZipObjectsRequest: Message {
             switch tag {
             case 10: try ProtoString.append(to: &self.fileIDs, tag: tag, from: &reader)
             case 18: try ProtoString.merge(into: &self.filter, from: &reader)
+            case 26: try ProtoString.merge(into: &self.timeZone, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -79,11 +84,13 @@ public struct ZipObjectsRequest: Message {
         var size = self.unknownFields.count
         size += ProtoString.size(repeated: self.fileIDs, tag: 10)
         size += ProtoString.size(self.filter, tag: 18)
+        size += ProtoString.size(self.timeZone, tag: 26)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(self.timeZone, tag: 26, to: &writer)
         ProtoString.write(self.filter, tag: 18, to: &writer)
         ProtoString.write(repeated: self.fileIDs, tag: 10, to: &writer)
     }
@@ -95,9 +102,9 @@ extension FileDescriptor {
         name: "object_archives.proto",
         base64: """
             ChVvYmplY3RfYXJjaGl2ZXMucHJvdG8SGWFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEaHGdvb2dsZS9hcGkvYW5ub3RhdGlvbnMu\
-            cHJvdG8aGWdvb2dsZS9hcGkvaHR0cGJvZHkucHJvdG8iRgoRWmlwT2JqZWN0c1JlcXVlc3QSGQoIZmlsZV9pZHMYASADKAlSB2Zp\
-            bGVJZHMSFgoGZmlsdGVyGAIgASgJUgZmaWx0ZXIymgEKFE9iamVjdEFyY2hpdmVTZXJ2aWNlEoEBCgpaaXBPYmplY3RzEiwuYXJj\
-            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5aaXBPYmplY3RzUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkiLYLT5JMCJxIPL3Yx\
-            L29iamVjdHM6emlwWhQiDy92MS9vYmplY3RzOnppcDoBKjABYgZwcm90bzM=
+            cHJvdG8aGWdvb2dsZS9hcGkvaHR0cGJvZHkucHJvdG8iYwoRWmlwT2JqZWN0c1JlcXVlc3QSGQoIZmlsZV9pZHMYASADKAlSB2Zp\
+            bGVJZHMSFgoGZmlsdGVyGAIgASgJUgZmaWx0ZXISGwoJdGltZV96b25lGAMgASgJUgh0aW1lWm9uZTKaAQoUT2JqZWN0QXJjaGl2\
+            ZVNlcnZpY2USgQEKClppcE9iamVjdHMSLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlppcE9iamVjdHNSZXF1ZXN0GhQuZ29v\
+            Z2xlLmFwaS5IdHRwQm9keSItgtPkkwInEg8vdjEvb2JqZWN0czp6aXBaFCIPL3YxL29iamVjdHM6emlwOgEqMAFiBnByb3RvMw==
             """)
 }

@@ -806,12 +806,14 @@ public struct UpdateObjectResponse: Message {
 public struct DeleteObjectsRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.DeleteObjectsRequest" }
 
-    /// A filter as in ListObjects, not empty and without words and `trashed`. Ages are those at the time of this call; objects
-    /// completed later are not deleted.
+    /// A filter as in ListObjects, not empty and without words, `trashed` and days such as `yesterday`. Ages are those at the time of
+    /// this call; objects completed later are not deleted.
     public var filter: String = ""
     public var reason: String = ""
     /// Only counts the objects that would be deleted.
     public var dryRun: Bool = false
+    /// The time zone of the days in the filter, as in ListObjects.
+    public var timeZone: String = ""
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -819,11 +821,13 @@ public struct DeleteObjectsRequest: Message {
     public init(
         filter: String = "",
         reason: String = "",
-        dryRun: Bool = false
+        dryRun: Bool = false,
+        timeZone: String = ""
     ) {
         self.filter = filter
         self.reason = reason
         self.dryRun = dryRun
+        self.timeZone = timeZone
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -832,6 +836,7 @@ public struct DeleteObjectsRequest: Message {
             case 10: try ProtoString.merge(into: &self.filter, from: &reader)
             case 18: try ProtoString.merge(into: &self.reason, from: &reader)
             case 24: try ProtoBool.merge(into: &self.dryRun, from: &reader)
+            case 34: try ProtoString.merge(into: &self.timeZone, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -842,11 +847,13 @@ public struct DeleteObjectsRequest: Message {
         size += ProtoString.size(self.filter, tag: 10)
         size += ProtoString.size(self.reason, tag: 18)
         size += ProtoBool.size(self.dryRun, tag: 24)
+        size += ProtoString.size(self.timeZone, tag: 34)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(self.timeZone, tag: 34, to: &writer)
         ProtoBool.write(self.dryRun, tag: 24, to: &writer)
         ProtoString.write(self.reason, tag: 18, to: &writer)
         ProtoString.write(self.filter, tag: 10, to: &writer)
@@ -911,21 +918,25 @@ public struct DeleteObjectsResponse: Message {
 public struct RestoreObjectsRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.RestoreObjectsRequest" }
 
-    /// A filter as in ListObjects, not empty and without words and `trashed`: only objects in the trash are restored. Ages are those at
-    /// the time of this call.
+    /// A filter as in ListObjects, not empty and without words, `trashed` and days such as `yesterday`: only objects in the trash are
+    /// restored. Ages are those at the time of this call.
     public var filter: String = ""
     /// Only counts the objects that would be restored.
     public var dryRun: Bool = false
+    /// The time zone of the days in the filter, as in ListObjects.
+    public var timeZone: String = ""
     public var unknownFields = UnknownFields()
 
     public init() {}
 
     public init(
         filter: String = "",
-        dryRun: Bool = false
+        dryRun: Bool = false,
+        timeZone: String = ""
     ) {
         self.filter = filter
         self.dryRun = dryRun
+        self.timeZone = timeZone
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -933,6 +944,7 @@ public struct RestoreObjectsRequest: Message {
             switch tag {
             case 10: try ProtoString.merge(into: &self.filter, from: &reader)
             case 16: try ProtoBool.merge(into: &self.dryRun, from: &reader)
+            case 26: try ProtoString.merge(into: &self.timeZone, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -942,11 +954,13 @@ public struct RestoreObjectsRequest: Message {
         var size = self.unknownFields.count
         size += ProtoString.size(self.filter, tag: 10)
         size += ProtoBool.size(self.dryRun, tag: 16)
+        size += ProtoString.size(self.timeZone, tag: 26)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(self.timeZone, tag: 26, to: &writer)
         ProtoBool.write(self.dryRun, tag: 16, to: &writer)
         ProtoString.write(self.filter, tag: 10, to: &writer)
     }
@@ -1010,13 +1024,15 @@ public struct RestoreObjectsResponse: Message {
 public struct PurgeObjectsRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.PurgeObjectsRequest" }
 
-    /// A filter as in ListObjects, not empty and without words and `trashed`: only objects in the trash are deleted. Ages are those at
-    /// the time of this call; objects that move to the trash later stay there.
+    /// A filter as in ListObjects, not empty and without words, `trashed` and days such as `yesterday`: only objects in the trash are
+    /// deleted. Ages are those at the time of this call; objects that move to the trash later stay there.
     public var filter: String = ""
     /// Empty = the reason with which each object was moved to the trash.
     public var reason: String = ""
     /// Only counts the objects that would be deleted.
     public var dryRun: Bool = false
+    /// The time zone of the days in the filter, as in ListObjects.
+    public var timeZone: String = ""
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -1024,11 +1040,13 @@ public struct PurgeObjectsRequest: Message {
     public init(
         filter: String = "",
         reason: String = "",
-        dryRun: Bool = false
+        dryRun: Bool = false,
+        timeZone: String = ""
     ) {
         self.filter = filter
         self.reason = reason
         self.dryRun = dryRun
+        self.timeZone = timeZone
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -1037,6 +1055,7 @@ public struct PurgeObjectsRequest: Message {
             case 10: try ProtoString.merge(into: &self.filter, from: &reader)
             case 18: try ProtoString.merge(into: &self.reason, from: &reader)
             case 24: try ProtoBool.merge(into: &self.dryRun, from: &reader)
+            case 34: try ProtoString.merge(into: &self.timeZone, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1047,11 +1066,13 @@ public struct PurgeObjectsRequest: Message {
         size += ProtoString.size(self.filter, tag: 10)
         size += ProtoString.size(self.reason, tag: 18)
         size += ProtoBool.size(self.dryRun, tag: 24)
+        size += ProtoString.size(self.timeZone, tag: 34)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(self.timeZone, tag: 34, to: &writer)
         ProtoBool.write(self.dryRun, tag: 24, to: &writer)
         ProtoString.write(self.reason, tag: 18, to: &writer)
         ProtoString.write(self.filter, tag: 10, to: &writer)
@@ -1228,6 +1249,8 @@ public struct ObjectOperation: Message {
     public var restoredBytes: Int64 = 0
     /// For UndoObjectOperation, the operation whose objects it restores.
     public var undoneOperationID: String = ""
+    /// The time zone of the days in the filter; empty = UTC.
+    public var timeZone: String = ""
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -1246,7 +1269,8 @@ public struct ObjectOperation: Message {
         kind: ObjectOperationKind = ObjectOperationKind(rawValue: 0),
         restoredObjects: Int64 = 0,
         restoredBytes: Int64 = 0,
-        undoneOperationID: String = ""
+        undoneOperationID: String = "",
+        timeZone: String = ""
     ) {
         self.operationID = operationID
         self.status = status
@@ -1262,6 +1286,7 @@ public struct ObjectOperation: Message {
         self.restoredObjects = restoredObjects
         self.restoredBytes = restoredBytes
         self.undoneOperationID = undoneOperationID
+        self.timeZone = timeZone
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -1281,6 +1306,7 @@ public struct ObjectOperation: Message {
             case 96: try ProtoInt64.merge(into: &self.restoredObjects, from: &reader)
             case 104: try ProtoInt64.merge(into: &self.restoredBytes, from: &reader)
             case 114: try ProtoString.merge(into: &self.undoneOperationID, from: &reader)
+            case 122: try ProtoString.merge(into: &self.timeZone, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1302,11 +1328,13 @@ public struct ObjectOperation: Message {
         size += ProtoInt64.size(self.restoredObjects, tag: 96)
         size += ProtoInt64.size(self.restoredBytes, tag: 104)
         size += ProtoString.size(self.undoneOperationID, tag: 114)
+        size += ProtoString.size(self.timeZone, tag: 122)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(self.timeZone, tag: 122, to: &writer)
         ProtoString.write(self.undoneOperationID, tag: 114, to: &writer)
         ProtoInt64.write(self.restoredBytes, tag: 104, to: &writer)
         ProtoInt64.write(self.restoredObjects, tag: 96, to: &writer)
@@ -1549,7 +1577,8 @@ public struct CancelObjectOperationResponse: Message {
 public struct RetentionRule: Message {
     public static var fullName: String { "archebase.data_gateway.v1.RetentionRule" }
 
-    /// A filter as in ListObjects, without words, `trashed` and `age`: for example a tag, a device or a site.
+    /// A filter as in ListObjects, without words, `trashed`, `age` and days such as `yesterday`: for example a tag, a device or a site.
+    /// Dates are days of UTC.
     public var filter: String = ""
     /// 0 = keep the objects.
     public var days: Int32 = 0
@@ -2082,6 +2111,8 @@ public struct GetObjectFacetsRequest: Message {
     public var valueContains: String = ""
     /// The number of values; 0 means 20, at most 1000. Ignored without `facet`.
     public var valueLimit: Int32 = 0
+    /// The time zone of the days, in the filter and in the response, as in ListObjects.
+    public var timeZone: String = ""
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -2090,12 +2121,14 @@ public struct GetObjectFacetsRequest: Message {
         filter: String = "",
         facet: String = "",
         valueContains: String = "",
-        valueLimit: Int32 = 0
+        valueLimit: Int32 = 0,
+        timeZone: String = ""
     ) {
         self.filter = filter
         self.facet = facet
         self.valueContains = valueContains
         self.valueLimit = valueLimit
+        self.timeZone = timeZone
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -2105,6 +2138,7 @@ public struct GetObjectFacetsRequest: Message {
             case 18: try ProtoString.merge(into: &self.facet, from: &reader)
             case 26: try ProtoString.merge(into: &self.valueContains, from: &reader)
             case 32: try ProtoInt32.merge(into: &self.valueLimit, from: &reader)
+            case 42: try ProtoString.merge(into: &self.timeZone, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -2116,11 +2150,13 @@ public struct GetObjectFacetsRequest: Message {
         size += ProtoString.size(self.facet, tag: 18)
         size += ProtoString.size(self.valueContains, tag: 26)
         size += ProtoInt32.size(self.valueLimit, tag: 32)
+        size += ProtoString.size(self.timeZone, tag: 42)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(self.timeZone, tag: 42, to: &writer)
         ProtoInt32.write(self.valueLimit, tag: 32, to: &writer)
         ProtoString.write(self.valueContains, tag: 26, to: &writer)
         ProtoString.write(self.facet, tag: 18, to: &writer)
@@ -2181,7 +2217,7 @@ public struct GetObjectFacetsResponse: Message {
 public struct ObjectFacet: Message {
     public static var fullName: String { "archebase.data_gateway.v1.ObjectFacet" }
 
-    /// The beginning of a filter's term: `device`, `site`, `created` (days by UTC), or `raw_tags.KEY`.
+    /// The beginning of a filter's term: `device`, `site`, `recorded` (days), or `raw_tags.KEY`.
     public var name: String = ""
     /// The most frequent values; for days, the latest.
     public var values: [ObjectFacetValue] = []
@@ -2628,130 +2664,132 @@ extension FileDescriptor {
             dGV3YXkudjEuVXBkYXRlT2JqZWN0UmVxdWVzdC5UYWdzRW50cnlSBHRhZ3MSIQoMcmVwbGFjZV90YWdzGAMgASgIUgtyZXBsYWNl\
             VGFncxIfCgtyZW1vdmVfdGFncxgEIAMoCVIKcmVtb3ZlVGFncxo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFs\
             dWUYAiABKAlSBXZhbHVlOgI4ASJVChRVcGRhdGVPYmplY3RSZXNwb25zZRI9CgZvYmplY3QYASABKAsyJS5hcmNoZWJhc2UuZGF0\
-            YV9nYXRld2F5LnYxLkRhdGFPYmplY3RSBm9iamVjdCJfChREZWxldGVPYmplY3RzUmVxdWVzdBIWCgZmaWx0ZXIYASABKAlSBmZp\
-            bHRlchIWCgZyZWFzb24YAiABKAlSBnJlYXNvbhIXCgdkcnlfcnVuGAMgASgIUgZkcnlSdW4i2QEKFURlbGV0ZU9iamVjdHNSZXNw\
-            b25zZRIpChBtYXRjaGluZ19vYmplY3RzGAEgASgDUg9tYXRjaGluZ09iamVjdHMSJQoObWF0Y2hpbmdfYnl0ZXMYAiABKANSDW1h\
-            dGNoaW5nQnl0ZXMSJAoOaXNfbG93ZXJfYm91bmQYAyABKAhSDGlzTG93ZXJCb3VuZBJICglvcGVyYXRpb24YBCABKAsyKi5hcmNo\
-            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdE9wZXJhdGlvblIJb3BlcmF0aW9uIkgKFVJlc3RvcmVPYmplY3RzUmVxdWVzdBIW\
-            CgZmaWx0ZXIYASABKAlSBmZpbHRlchIXCgdkcnlfcnVuGAIgASgIUgZkcnlSdW4i2gEKFlJlc3RvcmVPYmplY3RzUmVzcG9uc2US\
-            KQoQbWF0Y2hpbmdfb2JqZWN0cxgBIAEoA1IPbWF0Y2hpbmdPYmplY3RzEiUKDm1hdGNoaW5nX2J5dGVzGAIgASgDUg1tYXRjaGlu\
-            Z0J5dGVzEiQKDmlzX2xvd2VyX2JvdW5kGAMgASgIUgxpc0xvd2VyQm91bmQSSAoJb3BlcmF0aW9uGAQgASgLMiouYXJjaGViYXNl\
-            LmRhdGFfZ2F0ZXdheS52MS5PYmplY3RPcGVyYXRpb25SCW9wZXJhdGlvbiJeChNQdXJnZU9iamVjdHNSZXF1ZXN0EhYKBmZpbHRl\
-            chgBIAEoCVIGZmlsdGVyEhYKBnJlYXNvbhgCIAEoCVIGcmVhc29uEhcKB2RyeV9ydW4YAyABKAhSBmRyeVJ1biLYAQoUUHVyZ2VP\
-            YmplY3RzUmVzcG9uc2USKQoQbWF0Y2hpbmdfb2JqZWN0cxgBIAEoA1IPbWF0Y2hpbmdPYmplY3RzEiUKDm1hdGNoaW5nX2J5dGVz\
-            GAIgASgDUg1tYXRjaGluZ0J5dGVzEiQKDmlzX2xvd2VyX2JvdW5kGAMgASgIUgxpc0xvd2VyQm91bmQSSAoJb3BlcmF0aW9uGAQg\
-            ASgLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3RPcGVyYXRpb25SCW9wZXJhdGlvbiJYChpVbmRvT2JqZWN0T3Bl\
-            cmF0aW9uUmVxdWVzdBIhCgxvcGVyYXRpb25faWQYASABKAlSC29wZXJhdGlvbklkEhcKB2RyeV9ydW4YAiABKAhSBmRyeVJ1biK5\
-            AQobVW5kb09iamVjdE9wZXJhdGlvblJlc3BvbnNlEikKEG1hdGNoaW5nX29iamVjdHMYASABKANSD21hdGNoaW5nT2JqZWN0cxIl\
-            Cg5tYXRjaGluZ19ieXRlcxgCIAEoA1INbWF0Y2hpbmdCeXRlcxJICglvcGVyYXRpb24YAyABKAsyKi5hcmNoZWJhc2UuZGF0YV9n\
-            YXRld2F5LnYxLk9iamVjdE9wZXJhdGlvblIJb3BlcmF0aW9uIoQFCg9PYmplY3RPcGVyYXRpb24SIQoMb3BlcmF0aW9uX2lkGAEg\
-            ASgJUgtvcGVyYXRpb25JZBJICgZzdGF0dXMYAiABKA4yMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdE9wZXJhdGlv\
-            blN0YXR1c1IGc3RhdHVzEhYKBmZpbHRlchgDIAEoCVIGZmlsdGVyEhYKBnJlYXNvbhgEIAEoCVIGcmVhc29uEh0KCmNyZWF0ZWRf\
-            YnkYBSABKAlSCWNyZWF0ZWRCeRI5CgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJY3JlYXRl\
-            ZEF0EjsKC2ZpbmlzaGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIKZmluaXNoZWRBdBInCg9kZWxldGVk\
-            X29iamVjdHMYCCABKANSDmRlbGV0ZWRPYmplY3RzEiMKDWRlbGV0ZWRfYnl0ZXMYCSABKANSDGRlbGV0ZWRCeXRlcxIpChBwcm9n\
-            cmVzc19wZXJjZW50GAogASgFUg9wcm9ncmVzc1BlcmNlbnQSQgoEa2luZBgLIAEoDjIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
-            djEuT2JqZWN0T3BlcmF0aW9uS2luZFIEa2luZBIpChByZXN0b3JlZF9vYmplY3RzGAwgASgDUg9yZXN0b3JlZE9iamVjdHMSJQoO\
-            cmVzdG9yZWRfYnl0ZXMYDSABKANSDXJlc3RvcmVkQnl0ZXMSLgoTdW5kb25lX29wZXJhdGlvbl9pZBgOIAEoCVIRdW5kb25lT3Bl\
-            cmF0aW9uSWQiPgoZR2V0T2JqZWN0T3BlcmF0aW9uUmVxdWVzdBIhCgxvcGVyYXRpb25faWQYASABKAlSC29wZXJhdGlvbklkImYK\
-            GkdldE9iamVjdE9wZXJhdGlvblJlc3BvbnNlEkgKCW9wZXJhdGlvbhgBIAEoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
-            T2JqZWN0T3BlcmF0aW9uUglvcGVyYXRpb24iWQobTGlzdE9iamVjdE9wZXJhdGlvbnNSZXF1ZXN0EhsKCXBhZ2Vfc2l6ZRgBIAEo\
-            BVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgCIAEoCVIJcGFnZVRva2VuIpIBChxMaXN0T2JqZWN0T3BlcmF0aW9uc1Jlc3BvbnNl\
-            EkoKCm9wZXJhdGlvbnMYASADKAsyKi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdE9wZXJhdGlvblIKb3BlcmF0aW9u\
-            cxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4iQQocQ2FuY2VsT2JqZWN0T3BlcmF0aW9uUmVxdWVzdBIh\
-            CgxvcGVyYXRpb25faWQYASABKAlSC29wZXJhdGlvbklkImkKHUNhbmNlbE9iamVjdE9wZXJhdGlvblJlc3BvbnNlEkgKCW9wZXJh\
-            dGlvbhgBIAEoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0T3BlcmF0aW9uUglvcGVyYXRpb24iOwoNUmV0ZW50\
-            aW9uUnVsZRIWCgZmaWx0ZXIYASABKAlSBmZpbHRlchISCgRkYXlzGAIgASgFUgRkYXlzIqcBChNTZXRSZXRlbnRpb25SZXF1ZXN0\
-            EhIKBGRheXMYASABKAVSBGRheXMSFwoHZHJ5X3J1bhgCIAEoCFIGZHJ5UnVuEj4KBXJ1bGVzGAMgAygLMiguYXJjaGViYXNlLmRh\
-            dGFfZ2F0ZXdheS52MS5SZXRlbnRpb25SdWxlUgVydWxlcxIjCg1yZXBsYWNlX3J1bGVzGAQgASgIUgxyZXBsYWNlUnVsZXMi4gEK\
-            FFNldFJldGVudGlvblJlc3BvbnNlEhIKBGRheXMYASABKAVSBGRheXMSKQoQYWZmZWN0ZWRfb2JqZWN0cxgCIAEoA1IPYWZmZWN0\
-            ZWRPYmplY3RzEiUKDmFmZmVjdGVkX2J5dGVzGAMgASgDUg1hZmZlY3RlZEJ5dGVzEj4KBXJ1bGVzGAQgAygLMiguYXJjaGViYXNl\
-            LmRhdGFfZ2F0ZXdheS52MS5SZXRlbnRpb25SdWxlUgVydWxlcxIkCg5pc19sb3dlcl9ib3VuZBgFIAEoCFIMaXNMb3dlckJvdW5k\
-            IhUKE0dldFJldGVudGlvblJlcXVlc3QiagoUR2V0UmV0ZW50aW9uUmVzcG9uc2USEgoEZGF5cxgBIAEoBVIEZGF5cxI+CgVydWxl\
-            cxgCIAMoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmV0ZW50aW9uUnVsZVIFcnVsZXMiUwoVTGlzdEJhZE9iamVjdHNS\
-            ZXF1ZXN0EhsKCXBhZ2Vfc2l6ZRgBIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgCIAEoCVIJcGFnZVRva2VuIoEBChZMaXN0\
-            QmFkT2JqZWN0c1Jlc3BvbnNlEj8KB29iamVjdHMYASADKAsyJS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRhdGFPYmplY3RS\
-            B29iamVjdHMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIisKEEdldE9iamVjdFJlcXVlc3QSFwoHZmls\
-            ZV9pZBgBIAEoCVIGZmlsZUlkIvYDCg1PYmplY3REZXRhaWxzEj0KBm9iamVjdBgBIAEoCzIlLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
-            YXkudjEuRGF0YU9iamVjdFIGb2JqZWN0EkYKBHRhZ3MYAiADKAsyMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdERl\
-            dGFpbHMuVGFnc0VudHJ5UgR0YWdzEhsKCWRldmljZV9pZBgDIAEoCVIIZGV2aWNlSWQSFwoHc2l0ZV9pZBgEIAEoA1IGc2l0ZUlk\
-            EiIKDG9yZ2FuaXphdGlvbhgFIAEoCVIMb3JnYW5pemF0aW9uEhsKCXVwbG9hZF9pZBgGIAEoCVIIdXBsb2FkSWQSFgoGYnVja2V0\
-            GAcgASgJUgZidWNrZXQSHQoKb2JqZWN0X2tleRgIIAEoCVIJb2JqZWN0S2V5Eh0KCnRyYXNoZWRfYnkYCSABKAlSCXRyYXNoZWRC\
-            eRIhCgx0cmFzaF9yZWFzb24YCiABKAlSC3RyYXNoUmVhc29uEjUKCHB1cmdlX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRp\
-            bWVzdGFtcFIHcHVyZ2VBdBo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASIq\
-            ChRHZXRTdGF0aXN0aWNzUmVxdWVzdBISCgRkYXlzGAEgASgFUgRkYXlzIqEBChVHZXRTdGF0aXN0aWNzUmVzcG9uc2USJQoOc3Rv\
-            cmVkX29iamVjdHMYASABKANSDXN0b3JlZE9iamVjdHMSIQoMc3RvcmVkX2J5dGVzGAIgASgDUgtzdG9yZWRCeXRlcxI+CgRkYXlz\
-            GAMgAygLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYWlseVN0YXRpc3RpY3NSBGRheXMijgEKFkdldE9iamVjdEZhY2V0\
-            c1JlcXVlc3QSFgoGZmlsdGVyGAEgASgJUgZmaWx0ZXISFAoFZmFjZXQYAiABKAlSBWZhY2V0EiUKDnZhbHVlX2NvbnRhaW5zGAMg\
-            ASgJUg12YWx1ZUNvbnRhaW5zEh8KC3ZhbHVlX2xpbWl0GAQgASgFUgp2YWx1ZUxpbWl0IooBChdHZXRPYmplY3RGYWNldHNSZXNw\
-            b25zZRIUCgVjb3VudBgBIAEoA1IFY291bnQSGQoIaXNfZXhhY3QYAiABKAhSB2lzRXhhY3QSPgoGZmFjZXRzGAMgAygLMiYuYXJj\
-            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3RGYWNldFIGZmFjZXRzIq8BCgtPYmplY3RGYWNldBISCgRuYW1lGAEgASgJUgRu\
-            YW1lEkMKBnZhbHVlcxgCIAMoCzIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RmFjZXRWYWx1ZVIGdmFsdWVzEiEK\
-            DHRvdGFsX3ZhbHVlcxgDIAEoA1ILdG90YWxWYWx1ZXMSJAoOaXNfbG93ZXJfYm91bmQYBCABKAhSDGlzTG93ZXJCb3VuZCJCChBP\
-            YmplY3RGYWNldFZhbHVlEhQKBXZhbHVlGAEgASgJUgV2YWx1ZRIYCgdvYmplY3RzGAIgASgDUgdvYmplY3RzIt0BCgtTYXZlZFNl\
-            YXJjaBIbCglzZWFyY2hfaWQYASABKANSCHNlYXJjaElkEhIKBG5hbWUYAiABKAlSBG5hbWUSFgoGZmlsdGVyGAMgASgJUgZmaWx0\
-            ZXISGQoIb3JkZXJfYnkYBCABKAlSB29yZGVyQnkSGAoHY29sdW1ucxgFIAMoCVIHY29sdW1ucxIZCghzYXZlZF9ieRgGIAEoCVIH\
-            c2F2ZWRCeRI1CghzYXZlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSB3NhdmVkQXQiGgoYTGlzdFNhdmVk\
-            U2VhcmNoZXNSZXF1ZXN0ImoKGUxpc3RTYXZlZFNlYXJjaGVzUmVzcG9uc2USTQoOc2F2ZWRfc2VhcmNoZXMYASADKAsyJi5hcmNo\
-            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNhdmVkU2VhcmNoUg1zYXZlZFNlYXJjaGVzInQKEVNhdmVTZWFyY2hSZXF1ZXN0EhIKBG5h\
-            bWUYASABKAlSBG5hbWUSFgoGZmlsdGVyGAIgASgJUgZmaWx0ZXISGQoIb3JkZXJfYnkYAyABKAlSB29yZGVyQnkSGAoHY29sdW1u\
-            cxgEIAMoCVIHY29sdW1ucyI3ChhEZWxldGVTYXZlZFNlYXJjaFJlcXVlc3QSGwoJc2VhcmNoX2lkGAEgASgDUghzZWFyY2hJZCIb\
-            ChlEZWxldGVTYXZlZFNlYXJjaFJlc3BvbnNlIuECCg9EYWlseVN0YXRpc3RpY3MSEgoEZGF0ZRgBIAEoCVIEZGF0ZRIlCg5zdG9y\
-            ZWRfb2JqZWN0cxgCIAEoA1INc3RvcmVkT2JqZWN0cxIhCgxzdG9yZWRfYnl0ZXMYAyABKANSC3N0b3JlZEJ5dGVzEicKD2Fycml2\
-            ZWRfb2JqZWN0cxgEIAEoA1IOYXJyaXZlZE9iamVjdHMSIwoNYXJyaXZlZF9ieXRlcxgFIAEoA1IMYXJyaXZlZEJ5dGVzEicKD2Rl\
-            bGV0ZWRfb2JqZWN0cxgGIAEoA1IOZGVsZXRlZE9iamVjdHMSIwoNZGVsZXRlZF9ieXRlcxgHIAEoA1IMZGVsZXRlZEJ5dGVzEisK\
-            EXJlcXVlc3RlZF9vYmplY3RzGAggASgDUhByZXF1ZXN0ZWRPYmplY3RzEicKD3JlcXVlc3RlZF9ieXRlcxgJIAEoA1IOcmVxdWVz\
-            dGVkQnl0ZXMqsgEKFU9iamVjdE9wZXJhdGlvblN0YXR1cxInCiNPQkpFQ1RfT1BFUkFUSU9OX1NUQVRVU19VTlNQRUNJRklFRBAA\
-            EiMKH09CSkVDVF9PUEVSQVRJT05fU1RBVFVTX1JVTk5JTkcQARIlCiFPQkpFQ1RfT1BFUkFUSU9OX1NUQVRVU19TVUNDRUVERUQQ\
-            AhIkCiBPQkpFQ1RfT1BFUkFUSU9OX1NUQVRVU19DQU5DRUxFRBADKsIBChNPYmplY3RPcGVyYXRpb25LaW5kEiUKIU9CSkVDVF9P\
-            UEVSQVRJT05fS0lORF9VTlNQRUNJRklFRBAAEiAKHE9CSkVDVF9PUEVSQVRJT05fS0lORF9ERUxFVEUQARIhCh1PQkpFQ1RfT1BF\
-            UkFUSU9OX0tJTkRfUkVTVE9SRRACEh8KG09CSkVDVF9PUEVSQVRJT05fS0lORF9QVVJHRRADEh4KGk9CSkVDVF9PUEVSQVRJT05f\
-            S0lORF9VTkRPEAQy7RoKF09iamVjdE1hbmFnZW1lbnRTZXJ2aWNlEo4BCgxEZWxldGVPYmplY3QSLi5hcmNoZWJhc2UuZGF0YV9n\
-            YXRld2F5LnYxLkRlbGV0ZU9iamVjdFJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRlbGV0ZU9iamVjdFJlc3Bv\
-            bnNlIh2C0+STAhcqFS92MS9vYmplY3RzL3tmaWxlX2lkfRKcAQoNUmVzdG9yZU9iamVjdBIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
-            YXkudjEuUmVzdG9yZU9iamVjdFJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlc3RvcmVPYmplY3RSZXNwb25z\
-            ZSIogtPkkwIiIh0vdjEvb2JqZWN0cy97ZmlsZV9pZH06cmVzdG9yZToBKhKUAQoLUHVyZ2VPYmplY3QSLS5hcmNoZWJhc2UuZGF0\
-            YV9nYXRld2F5LnYxLlB1cmdlT2JqZWN0UmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHVyZ2VPYmplY3RSZXNw\
-            b25zZSImgtPkkwIgIhsvdjEvb2JqZWN0cy97ZmlsZV9pZH06cHVyZ2U6ASoSmQEKEFNldFRyYXNoU2V0dGluZ3MSMi5hcmNoZWJh\
-            c2UuZGF0YV9nYXRld2F5LnYxLlNldFRyYXNoU2V0dGluZ3NSZXF1ZXN0GjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TZXRU\
-            cmFzaFNldHRpbmdzUmVzcG9uc2UiHILT5JMCFhoRL3YxL3RyYXNoU2V0dGluZ3M6ASoSmQEKEEdldFRyYXNoU2V0dGluZ3MSMi5h\
-            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFRyYXNoU2V0dGluZ3NSZXF1ZXN0GjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
-            MS5HZXRUcmFzaFNldHRpbmdzUmVzcG9uc2UiHJACAYLT5JMCExIRL3YxL3RyYXNoU2V0dGluZ3MSkQEKDFVwZGF0ZU9iamVjdBIu\
-            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuVXBkYXRlT2JqZWN0UmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
-            VXBkYXRlT2JqZWN0UmVzcG9uc2UiIILT5JMCGjIVL3YxL29iamVjdHMve2ZpbGVfaWR9OgEqEpEBCg1EZWxldGVPYmplY3RzEi8u\
-            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RzUmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
-            RGVsZXRlT2JqZWN0c1Jlc3BvbnNlIh2C0+STAhciEi92MS9vYmplY3RzOmRlbGV0ZToBKhKVAQoOUmVzdG9yZU9iamVjdHMSMC5h\
-            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlc3RvcmVPYmplY3RzUmVxdWVzdBoxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
-            UmVzdG9yZU9iamVjdHNSZXNwb25zZSIegtPkkwIYIhMvdjEvb2JqZWN0czpyZXN0b3JlOgEqEo0BCgxQdXJnZU9iamVjdHMSLi5h\
-            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlB1cmdlT2JqZWN0c1JlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlB1\
-            cmdlT2JqZWN0c1Jlc3BvbnNlIhyC0+STAhYiES92MS9vYmplY3RzOnB1cmdlOgEqErkBChNVbmRvT2JqZWN0T3BlcmF0aW9uEjUu\
-            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5VbmRvT2JqZWN0T3BlcmF0aW9uUmVxdWVzdBo2LmFyY2hlYmFzZS5kYXRhX2dhdGV3\
-            YXkudjEuVW5kb09iamVjdE9wZXJhdGlvblJlc3BvbnNlIjOC0+STAi0iKC92MS9vYmplY3RPcGVyYXRpb25zL3tvcGVyYXRpb25f\
-            aWR9OnVuZG86ASoSsQEKEkdldE9iamVjdE9wZXJhdGlvbhI0LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2JqZWN0T3Bl\
-            cmF0aW9uUmVxdWVzdBo1LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2JqZWN0T3BlcmF0aW9uUmVzcG9uc2UiLpACAYLT\
-            5JMCJRIjL3YxL29iamVjdE9wZXJhdGlvbnMve29wZXJhdGlvbl9pZH0SqAEKFExpc3RPYmplY3RPcGVyYXRpb25zEjYuYXJjaGVi\
-            YXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0T2JqZWN0T3BlcmF0aW9uc1JlcXVlc3QaNy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
-            Lkxpc3RPYmplY3RPcGVyYXRpb25zUmVzcG9uc2UiH5ACAYLT5JMCFhIUL3YxL29iamVjdE9wZXJhdGlvbnMSwQEKFUNhbmNlbE9i\
-            amVjdE9wZXJhdGlvbhI3LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ2FuY2VsT2JqZWN0T3BlcmF0aW9uUmVxdWVzdBo4LmFy\
-            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ2FuY2VsT2JqZWN0T3BlcmF0aW9uUmVzcG9uc2UiNYLT5JMCLyIqL3YxL29iamVjdE9w\
-            ZXJhdGlvbnMve29wZXJhdGlvbl9pZH06Y2FuY2VsOgEqEokBCgxTZXRSZXRlbnRpb24SLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
-            LnYxLlNldFJldGVudGlvblJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFJldGVudGlvblJlc3BvbnNlIhiC\
-            0+STAhIaDS92MS9yZXRlbnRpb246ASoSiQEKDEdldFJldGVudGlvbhIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0UmV0\
-            ZW50aW9uUmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0UmV0ZW50aW9uUmVzcG9uc2UiGJACAYLT5JMCDxIN\
-            L3YxL3JldGVudGlvbhKQAQoOTGlzdEJhZE9iamVjdHMSMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RCYWRPYmplY3Rz\
-            UmVxdWVzdBoxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdEJhZE9iamVjdHNSZXNwb25zZSIZkAIBgtPkkwIQEg4vdjEv\
-            YmFkT2JqZWN0cxKEAQoJR2V0T2JqZWN0EisuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RSZXF1ZXN0GiguYXJj\
-            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3REZXRhaWxzIiCQAgGC0+STAhcSFS92MS9vYmplY3RzL3tmaWxlX2lkfRKNAQoN\
-            R2V0U3RhdGlzdGljcxIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3RhdGlzdGljc1JlcXVlc3QaMC5hcmNoZWJhc2Uu\
-            ZGF0YV9nYXRld2F5LnYxLkdldFN0YXRpc3RpY3NSZXNwb25zZSIZkAIBgtPkkwIQEg4vdjEvc3RhdGlzdGljcxKXAQoPR2V0T2Jq\
-            ZWN0RmFjZXRzEjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RGYWNldHNSZXF1ZXN0GjIuYXJjaGViYXNlLmRh\
-            dGFfZ2F0ZXdheS52MS5HZXRPYmplY3RGYWNldHNSZXNwb25zZSIdkAIBgtPkkwIUEhIvdjEvb2JqZWN0czpmYWNldHMSnAEKEUxp\
-            c3RTYXZlZFNlYXJjaGVzEjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0U2F2ZWRTZWFyY2hlc1JlcXVlc3QaNC5hcmNo\
-            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RTYXZlZFNlYXJjaGVzUmVzcG9uc2UiHJACAYLT5JMCExIRL3YxL3NhdmVkU2VhcmNo\
-            ZXMSgAEKClNhdmVTZWFyY2gSLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNhdmVTZWFyY2hSZXF1ZXN0GiYuYXJjaGViYXNl\
-            LmRhdGFfZ2F0ZXdheS52MS5TYXZlZFNlYXJjaCIcgtPkkwIWIhEvdjEvc2F2ZWRTZWFyY2hlczoBKhKlAQoRRGVsZXRlU2F2ZWRT\
-            ZWFyY2gSMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRlbGV0ZVNhdmVkU2VhcmNoUmVxdWVzdBo0LmFyY2hlYmFzZS5kYXRh\
-            X2dhdGV3YXkudjEuRGVsZXRlU2F2ZWRTZWFyY2hSZXNwb25zZSIlgtPkkwIfKh0vdjEvc2F2ZWRTZWFyY2hlcy97c2VhcmNoX2lk\
-            fWIGcHJvdG8z
+            YV9nYXRld2F5LnYxLkRhdGFPYmplY3RSBm9iamVjdCJ8ChREZWxldGVPYmplY3RzUmVxdWVzdBIWCgZmaWx0ZXIYASABKAlSBmZp\
+            bHRlchIWCgZyZWFzb24YAiABKAlSBnJlYXNvbhIXCgdkcnlfcnVuGAMgASgIUgZkcnlSdW4SGwoJdGltZV96b25lGAQgASgJUgh0\
+            aW1lWm9uZSLZAQoVRGVsZXRlT2JqZWN0c1Jlc3BvbnNlEikKEG1hdGNoaW5nX29iamVjdHMYASABKANSD21hdGNoaW5nT2JqZWN0\
+            cxIlCg5tYXRjaGluZ19ieXRlcxgCIAEoA1INbWF0Y2hpbmdCeXRlcxIkCg5pc19sb3dlcl9ib3VuZBgDIAEoCFIMaXNMb3dlckJv\
+            dW5kEkgKCW9wZXJhdGlvbhgEIAEoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0T3BlcmF0aW9uUglvcGVyYXRp\
+            b24iZQoVUmVzdG9yZU9iamVjdHNSZXF1ZXN0EhYKBmZpbHRlchgBIAEoCVIGZmlsdGVyEhcKB2RyeV9ydW4YAiABKAhSBmRyeVJ1\
+            bhIbCgl0aW1lX3pvbmUYAyABKAlSCHRpbWVab25lItoBChZSZXN0b3JlT2JqZWN0c1Jlc3BvbnNlEikKEG1hdGNoaW5nX29iamVj\
+            dHMYASABKANSD21hdGNoaW5nT2JqZWN0cxIlCg5tYXRjaGluZ19ieXRlcxgCIAEoA1INbWF0Y2hpbmdCeXRlcxIkCg5pc19sb3dl\
+            cl9ib3VuZBgDIAEoCFIMaXNMb3dlckJvdW5kEkgKCW9wZXJhdGlvbhgEIAEoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
+            T2JqZWN0T3BlcmF0aW9uUglvcGVyYXRpb24iewoTUHVyZ2VPYmplY3RzUmVxdWVzdBIWCgZmaWx0ZXIYASABKAlSBmZpbHRlchIW\
+            CgZyZWFzb24YAiABKAlSBnJlYXNvbhIXCgdkcnlfcnVuGAMgASgIUgZkcnlSdW4SGwoJdGltZV96b25lGAQgASgJUgh0aW1lWm9u\
+            ZSLYAQoUUHVyZ2VPYmplY3RzUmVzcG9uc2USKQoQbWF0Y2hpbmdfb2JqZWN0cxgBIAEoA1IPbWF0Y2hpbmdPYmplY3RzEiUKDm1h\
+            dGNoaW5nX2J5dGVzGAIgASgDUg1tYXRjaGluZ0J5dGVzEiQKDmlzX2xvd2VyX2JvdW5kGAMgASgIUgxpc0xvd2VyQm91bmQSSAoJ\
+            b3BlcmF0aW9uGAQgASgLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3RPcGVyYXRpb25SCW9wZXJhdGlvbiJYChpV\
+            bmRvT2JqZWN0T3BlcmF0aW9uUmVxdWVzdBIhCgxvcGVyYXRpb25faWQYASABKAlSC29wZXJhdGlvbklkEhcKB2RyeV9ydW4YAiAB\
+            KAhSBmRyeVJ1biK5AQobVW5kb09iamVjdE9wZXJhdGlvblJlc3BvbnNlEikKEG1hdGNoaW5nX29iamVjdHMYASABKANSD21hdGNo\
+            aW5nT2JqZWN0cxIlCg5tYXRjaGluZ19ieXRlcxgCIAEoA1INbWF0Y2hpbmdCeXRlcxJICglvcGVyYXRpb24YAyABKAsyKi5hcmNo\
+            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdE9wZXJhdGlvblIJb3BlcmF0aW9uIqEFCg9PYmplY3RPcGVyYXRpb24SIQoMb3Bl\
+            cmF0aW9uX2lkGAEgASgJUgtvcGVyYXRpb25JZBJICgZzdGF0dXMYAiABKA4yMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9i\
+            amVjdE9wZXJhdGlvblN0YXR1c1IGc3RhdHVzEhYKBmZpbHRlchgDIAEoCVIGZmlsdGVyEhYKBnJlYXNvbhgEIAEoCVIGcmVhc29u\
+            Eh0KCmNyZWF0ZWRfYnkYBSABKAlSCWNyZWF0ZWRCeRI5CgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVz\
+            dGFtcFIJY3JlYXRlZEF0EjsKC2ZpbmlzaGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIKZmluaXNoZWRB\
+            dBInCg9kZWxldGVkX29iamVjdHMYCCABKANSDmRlbGV0ZWRPYmplY3RzEiMKDWRlbGV0ZWRfYnl0ZXMYCSABKANSDGRlbGV0ZWRC\
+            eXRlcxIpChBwcm9ncmVzc19wZXJjZW50GAogASgFUg9wcm9ncmVzc1BlcmNlbnQSQgoEa2luZBgLIAEoDjIuLmFyY2hlYmFzZS5k\
+            YXRhX2dhdGV3YXkudjEuT2JqZWN0T3BlcmF0aW9uS2luZFIEa2luZBIpChByZXN0b3JlZF9vYmplY3RzGAwgASgDUg9yZXN0b3Jl\
+            ZE9iamVjdHMSJQoOcmVzdG9yZWRfYnl0ZXMYDSABKANSDXJlc3RvcmVkQnl0ZXMSLgoTdW5kb25lX29wZXJhdGlvbl9pZBgOIAEo\
+            CVIRdW5kb25lT3BlcmF0aW9uSWQSGwoJdGltZV96b25lGA8gASgJUgh0aW1lWm9uZSI+ChlHZXRPYmplY3RPcGVyYXRpb25SZXF1\
+            ZXN0EiEKDG9wZXJhdGlvbl9pZBgBIAEoCVILb3BlcmF0aW9uSWQiZgoaR2V0T2JqZWN0T3BlcmF0aW9uUmVzcG9uc2USSAoJb3Bl\
+            cmF0aW9uGAEgASgLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3RPcGVyYXRpb25SCW9wZXJhdGlvbiJZChtMaXN0\
+            T2JqZWN0T3BlcmF0aW9uc1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglw\
+            YWdlVG9rZW4ikgEKHExpc3RPYmplY3RPcGVyYXRpb25zUmVzcG9uc2USSgoKb3BlcmF0aW9ucxgBIAMoCzIqLmFyY2hlYmFzZS5k\
+            YXRhX2dhdGV3YXkudjEuT2JqZWN0T3BlcmF0aW9uUgpvcGVyYXRpb25zEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBh\
+            Z2VUb2tlbiJBChxDYW5jZWxPYmplY3RPcGVyYXRpb25SZXF1ZXN0EiEKDG9wZXJhdGlvbl9pZBgBIAEoCVILb3BlcmF0aW9uSWQi\
+            aQodQ2FuY2VsT2JqZWN0T3BlcmF0aW9uUmVzcG9uc2USSAoJb3BlcmF0aW9uGAEgASgLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
+            eS52MS5PYmplY3RPcGVyYXRpb25SCW9wZXJhdGlvbiI7Cg1SZXRlbnRpb25SdWxlEhYKBmZpbHRlchgBIAEoCVIGZmlsdGVyEhIK\
+            BGRheXMYAiABKAVSBGRheXMipwEKE1NldFJldGVudGlvblJlcXVlc3QSEgoEZGF5cxgBIAEoBVIEZGF5cxIXCgdkcnlfcnVuGAIg\
+            ASgIUgZkcnlSdW4SPgoFcnVsZXMYAyADKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJldGVudGlvblJ1bGVSBXJ1bGVz\
+            EiMKDXJlcGxhY2VfcnVsZXMYBCABKAhSDHJlcGxhY2VSdWxlcyLiAQoUU2V0UmV0ZW50aW9uUmVzcG9uc2USEgoEZGF5cxgBIAEo\
+            BVIEZGF5cxIpChBhZmZlY3RlZF9vYmplY3RzGAIgASgDUg9hZmZlY3RlZE9iamVjdHMSJQoOYWZmZWN0ZWRfYnl0ZXMYAyABKANS\
+            DWFmZmVjdGVkQnl0ZXMSPgoFcnVsZXMYBCADKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJldGVudGlvblJ1bGVSBXJ1\
+            bGVzEiQKDmlzX2xvd2VyX2JvdW5kGAUgASgIUgxpc0xvd2VyQm91bmQiFQoTR2V0UmV0ZW50aW9uUmVxdWVzdCJqChRHZXRSZXRl\
+            bnRpb25SZXNwb25zZRISCgRkYXlzGAEgASgFUgRkYXlzEj4KBXJ1bGVzGAIgAygLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
+            MS5SZXRlbnRpb25SdWxlUgVydWxlcyJTChVMaXN0QmFkT2JqZWN0c1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6\
+            ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4igQEKFkxpc3RCYWRPYmplY3RzUmVzcG9uc2USPwoHb2JqZWN0cxgBIAMo\
+            CzIlLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdFIHb2JqZWN0cxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlS\
+            DW5leHRQYWdlVG9rZW4iKwoQR2V0T2JqZWN0UmVxdWVzdBIXCgdmaWxlX2lkGAEgASgJUgZmaWxlSWQi9gMKDU9iamVjdERldGFp\
+            bHMSPQoGb2JqZWN0GAEgASgLMiUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhT2JqZWN0UgZvYmplY3QSRgoEdGFncxgC\
+            IAMoCzIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RGV0YWlscy5UYWdzRW50cnlSBHRhZ3MSGwoJZGV2aWNlX2lk\
+            GAMgASgJUghkZXZpY2VJZBIXCgdzaXRlX2lkGAQgASgDUgZzaXRlSWQSIgoMb3JnYW5pemF0aW9uGAUgASgJUgxvcmdhbml6YXRp\
+            b24SGwoJdXBsb2FkX2lkGAYgASgJUgh1cGxvYWRJZBIWCgZidWNrZXQYByABKAlSBmJ1Y2tldBIdCgpvYmplY3Rfa2V5GAggASgJ\
+            UglvYmplY3RLZXkSHQoKdHJhc2hlZF9ieRgJIAEoCVIJdHJhc2hlZEJ5EiEKDHRyYXNoX3JlYXNvbhgKIAEoCVILdHJhc2hSZWFz\
+            b24SNQoIcHVyZ2VfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgdwdXJnZUF0GjcKCVRhZ3NFbnRyeRIQCgNr\
+            ZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBIioKFEdldFN0YXRpc3RpY3NSZXF1ZXN0EhIKBGRheXMYASAB\
+            KAVSBGRheXMioQEKFUdldFN0YXRpc3RpY3NSZXNwb25zZRIlCg5zdG9yZWRfb2JqZWN0cxgBIAEoA1INc3RvcmVkT2JqZWN0cxIh\
+            CgxzdG9yZWRfYnl0ZXMYAiABKANSC3N0b3JlZEJ5dGVzEj4KBGRheXMYAyADKAsyKi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
+            LkRhaWx5U3RhdGlzdGljc1IEZGF5cyKrAQoWR2V0T2JqZWN0RmFjZXRzUmVxdWVzdBIWCgZmaWx0ZXIYASABKAlSBmZpbHRlchIU\
+            CgVmYWNldBgCIAEoCVIFZmFjZXQSJQoOdmFsdWVfY29udGFpbnMYAyABKAlSDXZhbHVlQ29udGFpbnMSHwoLdmFsdWVfbGltaXQY\
+            BCABKAVSCnZhbHVlTGltaXQSGwoJdGltZV96b25lGAUgASgJUgh0aW1lWm9uZSKKAQoXR2V0T2JqZWN0RmFjZXRzUmVzcG9uc2US\
+            FAoFY291bnQYASABKANSBWNvdW50EhkKCGlzX2V4YWN0GAIgASgIUgdpc0V4YWN0Ej4KBmZhY2V0cxgDIAMoCzImLmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RmFjZXRSBmZhY2V0cyKvAQoLT2JqZWN0RmFjZXQSEgoEbmFtZRgBIAEoCVIEbmFtZRJD\
+            CgZ2YWx1ZXMYAiADKAsyKy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdEZhY2V0VmFsdWVSBnZhbHVlcxIhCgx0b3Rh\
+            bF92YWx1ZXMYAyABKANSC3RvdGFsVmFsdWVzEiQKDmlzX2xvd2VyX2JvdW5kGAQgASgIUgxpc0xvd2VyQm91bmQiQgoQT2JqZWN0\
+            RmFjZXRWYWx1ZRIUCgV2YWx1ZRgBIAEoCVIFdmFsdWUSGAoHb2JqZWN0cxgCIAEoA1IHb2JqZWN0cyLdAQoLU2F2ZWRTZWFyY2gS\
+            GwoJc2VhcmNoX2lkGAEgASgDUghzZWFyY2hJZBISCgRuYW1lGAIgASgJUgRuYW1lEhYKBmZpbHRlchgDIAEoCVIGZmlsdGVyEhkK\
+            CG9yZGVyX2J5GAQgASgJUgdvcmRlckJ5EhgKB2NvbHVtbnMYBSADKAlSB2NvbHVtbnMSGQoIc2F2ZWRfYnkYBiABKAlSB3NhdmVk\
+            QnkSNQoIc2F2ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgdzYXZlZEF0IhoKGExpc3RTYXZlZFNlYXJj\
+            aGVzUmVxdWVzdCJqChlMaXN0U2F2ZWRTZWFyY2hlc1Jlc3BvbnNlEk0KDnNhdmVkX3NlYXJjaGVzGAEgAygLMiYuYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5TYXZlZFNlYXJjaFINc2F2ZWRTZWFyY2hlcyJ0ChFTYXZlU2VhcmNoUmVxdWVzdBISCgRuYW1lGAEg\
+            ASgJUgRuYW1lEhYKBmZpbHRlchgCIAEoCVIGZmlsdGVyEhkKCG9yZGVyX2J5GAMgASgJUgdvcmRlckJ5EhgKB2NvbHVtbnMYBCAD\
+            KAlSB2NvbHVtbnMiNwoYRGVsZXRlU2F2ZWRTZWFyY2hSZXF1ZXN0EhsKCXNlYXJjaF9pZBgBIAEoA1IIc2VhcmNoSWQiGwoZRGVs\
+            ZXRlU2F2ZWRTZWFyY2hSZXNwb25zZSLhAgoPRGFpbHlTdGF0aXN0aWNzEhIKBGRhdGUYASABKAlSBGRhdGUSJQoOc3RvcmVkX29i\
+            amVjdHMYAiABKANSDXN0b3JlZE9iamVjdHMSIQoMc3RvcmVkX2J5dGVzGAMgASgDUgtzdG9yZWRCeXRlcxInCg9hcnJpdmVkX29i\
+            amVjdHMYBCABKANSDmFycml2ZWRPYmplY3RzEiMKDWFycml2ZWRfYnl0ZXMYBSABKANSDGFycml2ZWRCeXRlcxInCg9kZWxldGVk\
+            X29iamVjdHMYBiABKANSDmRlbGV0ZWRPYmplY3RzEiMKDWRlbGV0ZWRfYnl0ZXMYByABKANSDGRlbGV0ZWRCeXRlcxIrChFyZXF1\
+            ZXN0ZWRfb2JqZWN0cxgIIAEoA1IQcmVxdWVzdGVkT2JqZWN0cxInCg9yZXF1ZXN0ZWRfYnl0ZXMYCSABKANSDnJlcXVlc3RlZEJ5\
+            dGVzKrIBChVPYmplY3RPcGVyYXRpb25TdGF0dXMSJwojT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfVU5TUEVDSUZJRUQQABIjCh9P\
+            QkpFQ1RfT1BFUkFUSU9OX1NUQVRVU19SVU5OSU5HEAESJQohT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfU1VDQ0VFREVEEAISJAog\
+            T0JKRUNUX09QRVJBVElPTl9TVEFUVVNfQ0FOQ0VMRUQQAyrCAQoTT2JqZWN0T3BlcmF0aW9uS2luZBIlCiFPQkpFQ1RfT1BFUkFU\
+            SU9OX0tJTkRfVU5TUEVDSUZJRUQQABIgChxPQkpFQ1RfT1BFUkFUSU9OX0tJTkRfREVMRVRFEAESIQodT0JKRUNUX09QRVJBVElP\
+            Tl9LSU5EX1JFU1RPUkUQAhIfChtPQkpFQ1RfT1BFUkFUSU9OX0tJTkRfUFVSR0UQAxIeChpPQkpFQ1RfT1BFUkFUSU9OX0tJTkRf\
+            VU5ETxAEMu0aChdPYmplY3RNYW5hZ2VtZW50U2VydmljZRKOAQoMRGVsZXRlT2JqZWN0Ei4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
+            eS52MS5EZWxldGVPYmplY3RSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXNwb25zZSId\
+            gtPkkwIXKhUvdjEvb2JqZWN0cy97ZmlsZV9pZH0SnAEKDVJlc3RvcmVPYmplY3QSLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
+            LlJlc3RvcmVPYmplY3RSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXN0b3JlT2JqZWN0UmVzcG9uc2UiKILT\
+            5JMCIiIdL3YxL29iamVjdHMve2ZpbGVfaWR9OnJlc3RvcmU6ASoSlAEKC1B1cmdlT2JqZWN0Ei0uYXJjaGViYXNlLmRhdGFfZ2F0\
+            ZXdheS52MS5QdXJnZU9iamVjdFJlcXVlc3QaLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlB1cmdlT2JqZWN0UmVzcG9uc2Ui\
+            JoLT5JMCICIbL3YxL29iamVjdHMve2ZpbGVfaWR9OnB1cmdlOgEqEpkBChBTZXRUcmFzaFNldHRpbmdzEjIuYXJjaGViYXNlLmRh\
+            dGFfZ2F0ZXdheS52MS5TZXRUcmFzaFNldHRpbmdzUmVxdWVzdBozLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU2V0VHJhc2hT\
+            ZXR0aW5nc1Jlc3BvbnNlIhyC0+STAhYaES92MS90cmFzaFNldHRpbmdzOgEqEpkBChBHZXRUcmFzaFNldHRpbmdzEjIuYXJjaGVi\
+            YXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRUcmFzaFNldHRpbmdzUmVxdWVzdBozLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0\
+            VHJhc2hTZXR0aW5nc1Jlc3BvbnNlIhyQAgGC0+STAhMSES92MS90cmFzaFNldHRpbmdzEpEBCgxVcGRhdGVPYmplY3QSLi5hcmNo\
+            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwZGF0ZU9iamVjdFJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwZGF0\
+            ZU9iamVjdFJlc3BvbnNlIiCC0+STAhoyFS92MS9vYmplY3RzL3tmaWxlX2lkfToBKhKRAQoNRGVsZXRlT2JqZWN0cxIvLmFyY2hl\
+            YmFzZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlT2JqZWN0c1JlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRlbGV0\
+            ZU9iamVjdHNSZXNwb25zZSIdgtPkkwIXIhIvdjEvb2JqZWN0czpkZWxldGU6ASoSlQEKDlJlc3RvcmVPYmplY3RzEjAuYXJjaGVi\
+            YXNlLmRhdGFfZ2F0ZXdheS52MS5SZXN0b3JlT2JqZWN0c1JlcXVlc3QaMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlc3Rv\
+            cmVPYmplY3RzUmVzcG9uc2UiHoLT5JMCGCITL3YxL29iamVjdHM6cmVzdG9yZToBKhKNAQoMUHVyZ2VPYmplY3RzEi4uYXJjaGVi\
+            YXNlLmRhdGFfZ2F0ZXdheS52MS5QdXJnZU9iamVjdHNSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QdXJnZU9i\
+            amVjdHNSZXNwb25zZSIcgtPkkwIWIhEvdjEvb2JqZWN0czpwdXJnZToBKhK5AQoTVW5kb09iamVjdE9wZXJhdGlvbhI1LmFyY2hl\
+            YmFzZS5kYXRhX2dhdGV3YXkudjEuVW5kb09iamVjdE9wZXJhdGlvblJlcXVlc3QaNi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
+            LlVuZG9PYmplY3RPcGVyYXRpb25SZXNwb25zZSIzgtPkkwItIigvdjEvb2JqZWN0T3BlcmF0aW9ucy97b3BlcmF0aW9uX2lkfTp1\
+            bmRvOgEqErEBChJHZXRPYmplY3RPcGVyYXRpb24SNC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdE9wZXJhdGlv\
+            blJlcXVlc3QaNS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdE9wZXJhdGlvblJlc3BvbnNlIi6QAgGC0+STAiUS\
+            Iy92MS9vYmplY3RPcGVyYXRpb25zL3tvcGVyYXRpb25faWR9EqgBChRMaXN0T2JqZWN0T3BlcmF0aW9ucxI2LmFyY2hlYmFzZS5k\
+            YXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdE9wZXJhdGlvbnNSZXF1ZXN0GjcuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0\
+            T2JqZWN0T3BlcmF0aW9uc1Jlc3BvbnNlIh+QAgGC0+STAhYSFC92MS9vYmplY3RPcGVyYXRpb25zEsEBChVDYW5jZWxPYmplY3RP\
+            cGVyYXRpb24SNy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbE9iamVjdE9wZXJhdGlvblJlcXVlc3QaOC5hcmNoZWJh\
+            c2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbE9iamVjdE9wZXJhdGlvblJlc3BvbnNlIjWC0+STAi8iKi92MS9vYmplY3RPcGVyYXRp\
+            b25zL3tvcGVyYXRpb25faWR9OmNhbmNlbDoBKhKJAQoMU2V0UmV0ZW50aW9uEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5T\
+            ZXRSZXRlbnRpb25SZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TZXRSZXRlbnRpb25SZXNwb25zZSIYgtPkkwIS\
+            Gg0vdjEvcmV0ZW50aW9uOgEqEokBCgxHZXRSZXRlbnRpb24SLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFJldGVudGlv\
+            blJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFJldGVudGlvblJlc3BvbnNlIhiQAgGC0+STAg8SDS92MS9y\
+            ZXRlbnRpb24SkAEKDkxpc3RCYWRPYmplY3RzEjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0QmFkT2JqZWN0c1JlcXVl\
+            c3QaMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RCYWRPYmplY3RzUmVzcG9uc2UiGZACAYLT5JMCEBIOL3YxL2JhZE9i\
+            amVjdHMShAEKCUdldE9iamVjdBIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2JqZWN0UmVxdWVzdBooLmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RGV0YWlscyIgkAIBgtPkkwIXEhUvdjEvb2JqZWN0cy97ZmlsZV9pZH0SjQEKDUdldFN0\
+            YXRpc3RpY3MSLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFN0YXRpc3RpY3NSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFf\
+            Z2F0ZXdheS52MS5HZXRTdGF0aXN0aWNzUmVzcG9uc2UiGZACAYLT5JMCEBIOL3YxL3N0YXRpc3RpY3MSlwEKD0dldE9iamVjdEZh\
+            Y2V0cxIxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2JqZWN0RmFjZXRzUmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRhX2dh\
+            dGV3YXkudjEuR2V0T2JqZWN0RmFjZXRzUmVzcG9uc2UiHZACAYLT5JMCFBISL3YxL29iamVjdHM6ZmFjZXRzEpwBChFMaXN0U2F2\
+            ZWRTZWFyY2hlcxIzLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFNhdmVkU2VhcmNoZXNSZXF1ZXN0GjQuYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5MaXN0U2F2ZWRTZWFyY2hlc1Jlc3BvbnNlIhyQAgGC0+STAhMSES92MS9zYXZlZFNlYXJjaGVzEoAB\
+            CgpTYXZlU2VhcmNoEiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TYXZlU2VhcmNoUmVxdWVzdBomLmFyY2hlYmFzZS5kYXRh\
+            X2dhdGV3YXkudjEuU2F2ZWRTZWFyY2giHILT5JMCFiIRL3YxL3NhdmVkU2VhcmNoZXM6ASoSpQEKEURlbGV0ZVNhdmVkU2VhcmNo\
+            EjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVTYXZlZFNlYXJjaFJlcXVlc3QaNC5hcmNoZWJhc2UuZGF0YV9nYXRl\
+            d2F5LnYxLkRlbGV0ZVNhdmVkU2VhcmNoUmVzcG9uc2UiJYLT5JMCHyodL3YxL3NhdmVkU2VhcmNoZXMve3NlYXJjaF9pZH1iBnBy\
+            b3RvMw==
             """)
 }

@@ -15,6 +15,7 @@ REFUSED = {
     "page_token was not issued for this": "the gateway makes and signs page tokens",
     "must hold states of copy items, not 0": "the schema of an enum has every value, also the unspecified one",
     r"order_by must be|filter: byte \d+": "an order and a filter have a grammar",
+    "time_zone must be empty or a name of the time zone database": "the machine's package tzdata has the names",
     "either file_ids or filter must be set|must not both be set": "fields that exclude each other",
     "exactly one of devices, suite, site_id and all must be set": "fields that exclude each other",
     "must not be empty, unless|must be empty unless": "whether a field may be set depends on another one",

@@ -13,8 +13,8 @@ struct DoctorCommand: Command {
     static let summary = "Check the data directory of a stopped gateway, and repair it on request"
     static let discussion = [
         """
-        Checks the database and compares it with the store. Changes nothing without --reconcile, --readopt, --delete or \
-        --accept-root-key. Exits with 0 if everything is in order, with 1 if something needs attention. Run it as the user \
+        Checks the database and compares it with the store. Changes nothing without --reconcile, --readopt, --delete, \
+        --recount or --accept-root-key. Exits with 0 if everything is in order, with 1 if something needs attention. Run it as the user \
         that the gateway runs as.
         """
     ]
@@ -46,6 +46,7 @@ struct DoctorCommand: Command {
                 """
             ).formerly("--take-in"),
             .repeated("--delete", "FILE_ID", \.deleted, "Delete a file in quarantine permanently"),
+            .flag("--recount", \.recounts, "Replace the numbers of objects by day with those of the objects"),
             .flag(
                 "--accept-root-key", \.acceptsRootKey,
                 "Use the database with another root key than before; every device then needs a new key"),
@@ -60,6 +61,7 @@ struct DoctorCommand: Command {
     var reconciles = false
     var readopted: [String] = []
     var deleted: [String] = []
+    var recounts = false
     var acceptsRootKey = false
     var json = false
 
@@ -113,6 +115,10 @@ struct DoctorCommand: Command {
             treatment.readopted = try doctor.readopt(readopted.contains("all") ? nil : Set(readopted), at: now)
         }
         if !deleted.isEmpty { treatment.deleted = try doctor.delete(Set(deleted)) }
+        if recounts {
+            try doctor.recount()
+            treatment.recounts = true
+        }
         return treatment
     }
 }

@@ -10,6 +10,7 @@ import Uploads
 struct DoctorReply {
     struct Treatment {
         var acceptsRootKey = false
+        var recounts = false
         /// `nil` if it was not requested.
         var quarantined: Int?
         var readopted: [Doctor.RepairResult] = []
@@ -42,6 +43,7 @@ struct DoctorReply {
             .init(name: "stray_files", value: report.stray.json),
             .init(name: "quarantined", value: .array(report.quarantined.map(\.json))),
             .init(name: "unlisted", value: .array(report.unlisted.map(\.json))),
+            .init(name: "miscounted_quarter_hours", value: .number(Int64(report.miscounted))),
             .init(name: "settled", value: treatment.quarantined.map { .number(Int64($0)) } ?? .null),
             .init(name: "taken_in", value: .array(treatment.readopted.map(\.json))),
             .init(name: "deleted", value: .array(treatment.deleted.map(\.json))),
@@ -58,6 +60,7 @@ struct DoctorReply {
         }
         lines += treatment.deleted.map { "\($0.fileID): \($0.problem.map { "not deleted: \($0)" } ?? "deleted")" }
         if treatment.acceptsRootKey { lines.append("the root key is that of the database from now on") }
+        if treatment.recounts { lines.append("the objects of each day were counted again") }
         lines += report.damages.map { "database: \($0)" }
         if !report.damages.isEmpty {
             lines.append(
@@ -82,6 +85,11 @@ struct DoctorReply {
         lines += report.stray.lines("files of uploads in progress without a row (deleted when they are 30 days old)")
         lines += Self.list("in quarantine", report.quarantined)
         lines += Self.list("completed but not listed (--readopt lists them)", report.unlisted)
+        if report.miscounted > 0 {
+            lines.append(
+                "counts of objects by day are wrong for \(TextLayout.count(Int64(report.miscounted), "quarter hour")): --recount corrects them"
+            )
+        }
         lines.append(report.isInOrder ? "no problems found" : "problems found")
         return lines
     }

@@ -39,6 +39,7 @@ struct Download: Command {
             .option(
                 "--limit-rate", "BYTES", \.limit,
                 "Receive at most this number of bytes a second, for example 500KB or 2MiB"),
+            TimeZoneOption.parameter(\.timeZone),
             .flag("--dry-run", \.isDryRun, "Print which objects would be downloaded, and download nothing"),
         ] + ConnectionOptions.parameters(of: .gateway).map { $0.at(\.connection) }
     }
@@ -49,6 +50,7 @@ struct Download: Command {
     var template: DownloadTemplate?
     var parallel: Int64 = 4
     var limit: ByteQuantityArgument?
+    var timeZone = ""
     var isDryRun = false
     var connection = ConnectionOptions()
 
@@ -61,7 +63,8 @@ struct Download: Command {
 
     private func downloadAll(_ environment: CommandEnvironment, _ reporter: TransferReporter) async -> ExitCode {
         let batch = DownloadBatch(
-            source: DownloadSource(connection, environment), reporter: reporter, environment: environment, limit: limit,
+            source: DownloadSource(connection, environment, timeZone: timeZone), reporter: reporter,
+            environment: environment, limit: limit,
             parallel: Int(parallel))
         do {
             guard (1...16).contains(parallel) else {

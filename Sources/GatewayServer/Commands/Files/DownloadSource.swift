@@ -9,9 +9,12 @@ import Wire
 actor DownloadSource {
     private let options: ConnectionOptions
     private let environment: CommandEnvironment
+    /// The zone of the days in filters; empty = UTC.
+    private let timeZone: String
     private var connection: SignedInConnection?
 
-    init(_ options: ConnectionOptions, _ environment: CommandEnvironment) {
+    init(_ options: ConnectionOptions, _ environment: CommandEnvironment, timeZone: String = "") {
+        self.timeZone = timeZone
         self.options = options
         self.environment = environment
     }
@@ -31,7 +34,7 @@ actor DownloadSource {
     ///
     /// - Parameter needsDetails: whether the details of objects given by id are fetched, too.
     func find(_ argument: String, needsDetails: Bool) async throws -> [Wanted] {
-        try await calling { try await Self.find(argument, over: $0, needsDetails: needsDetails) }
+        try await calling { try await Self.find(argument, in: timeZone, over: $0, needsDetails: needsDetails) }
     }
 
     /// Returns the objects of an argument that is an id or the name of objects.
@@ -50,7 +53,7 @@ actor DownloadSource {
     }
 
     static func find(
-        _ argument: String, over gateway: SignedInConnection, needsDetails: Bool = false
+        _ argument: String, in timeZone: String, over gateway: SignedInConnection, needsDetails: Bool = false
     ) async throws -> [Wanted] {
         if isID(argument) {
             guard needsDetails else { return [Wanted(id: argument)] }
@@ -59,7 +62,7 @@ actor DownloadSource {
         }
         let named = try? await list("name=\(quoted(argument))", gateway)
         if let named, !named.isEmpty { return named }
-        let found = try await list(argument, gateway)
+        let found = try await list(argument, gateway, in: timeZone)
         guard !found.isEmpty else {
             throw ClientFailure(NameSearch.nothing(matches: argument), status: .notFound)
         }
@@ -73,11 +76,13 @@ actor DownloadSource {
             && digits.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
     }
 
-    private static func list(_ filter: String, _ gateway: SignedInConnection) async throws -> [Wanted] {
+    private static func list(
+        _ filter: String, _ gateway: SignedInConnection, in timeZone: String = ""
+    ) async throws -> [Wanted] {
         let service = DataGatewayObjectServiceClient(gateway)
         return try await Pages.all { token in
             let page = try await service.listObjects(
-                ListObjectsRequest(pageSize: Pages.size, pageToken: token, filter: filter))
+                ListObjectsRequest(pageSize: Pages.size, pageToken: token, filter: filter, timeZone: timeZone))
             return (page.objects.map { Wanted(id: $0.fileID, details: $0) }, page.nextPageToken)
         }
     }

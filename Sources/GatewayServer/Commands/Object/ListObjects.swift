@@ -7,7 +7,7 @@ struct ListObjects: ClientCommand {
     static let summary = "List objects, newest first"
     static let discussion = [
         """
-        FILTER has terms such as weather=rain, *.mcap, name:*camera*, size>1MiB, age<7d or device=261121-000001. A plain \
+        FILTER has terms such as weather=rain, *.mcap, name:*camera*, size>1MiB, recorded=yesterday or device=261121-000001. A plain \
         word is a part of the name of an object, a device or a site, or the beginning of a device's id or of a tag's value; \
         begins:WORD finds only beginnings. Terms are combined with AND; OR, NOT and parentheses are available.
         """
@@ -24,15 +24,17 @@ struct ListObjects: ClientCommand {
             .option("--limit", "N", \.limit, "List at most this number of objects (default: all)"),
             .option(
                 "--order-by", "ORDER", \.order,
-                "The order: created, size or name, with ' desc' for the largest first (default: newest first)"
+                "The order: created, recorded, size or name, with ' desc' for the largest first (default: newest first)"
             )
-            .offering(["created", "size", "name"]),
+            .offering(["created", "recorded", "size", "name"]),
+            TimeZoneOption.parameter(\.timeZone),
         ]
     }
 
     var filter = ""
     var limit: Int64?
     var order = ""
+    var timeZone = ""
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
@@ -44,7 +46,8 @@ struct ListObjects: ClientCommand {
             let size = min(Int(Pages.size), limit - count)
             let page = try await service.listObjects(
                 ListObjectsRequest(
-                    pageSize: Int32(clamping: size), pageToken: token, filter: filter, orderBy: order))
+                    pageSize: Int32(clamping: size), pageToken: token, filter: filter, orderBy: order,
+                    timeZone: timeZone))
             count += page.objects.count
             return (page.objects, count < limit ? page.nextPageToken : "")
         }

@@ -21,18 +21,20 @@ struct ObjectShare: ClientCommand {
             .option(
                 "--expires", "TIME", \.lifetime,
                 "How long the link works, such as 30m, 2h or 7d (default: 15m; the gateway limits it)"),
+            TimeZoneOption.parameter(\.timeZone),
         ] + connectionParameters
     }
 
     var objects: [String] = []
     var lifetime: TimeSpan?
+    var timeZone = ""
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
         let service = DataGatewayObjectServiceClient(gateway)
         var links: [SharedLink] = []
         for object in objects {
-            for wanted in try await DownloadSource.find(object, over: gateway) {
+            for wanted in try await DownloadSource.find(object, in: timeZone, over: gateway) {
                 let reply = try await link(to: wanted.id, service)
                 let file = try reply.files.first.present("files")
                 let read = try file.read.present("read")

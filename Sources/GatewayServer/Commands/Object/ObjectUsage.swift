@@ -2,6 +2,7 @@ import Basics
 import CommandLineInterface
 import JSON
 import Proto
+import TimeZones
 
 /// `data-gateway object du`
 struct ObjectUsage: ClientCommand {
@@ -18,24 +19,29 @@ struct ObjectUsage: ClientCommand {
         [
             .argument("FILTER", \.filter, "Count only objects that match the filter of ls", isRequired: false)
                 .allowingEmpty(),
-            .option("--by", "WORD", \.grouping, "The groups: device, site, day or type (default: device)"),
+            .option(
+                "--by", "WORD", \.grouping, "The groups: device, site, day of the recording or type (default: device)"),
+            TimeZoneOption.parameter(\.timeZone),
         ] + connectionParameters
     }
 
     var filter = ""
     var grouping = Grouping.device
+    var timeZone = ""
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
         let service = DataGatewayObjectServiceClient(gateway)
+        let zone = try zone()
         var groups: [String: (count: Int64, bytes: Int64)] = [:]
         var token = ""
         repeat {
             let page = try await service.listObjects(
-                ListObjectsRequest(pageSize: Pages.size, pageToken: token, filter: filter))
+                ListObjectsRequest(pageSize: Pages.size, pageToken: token, filter: filter, timeZone: timeZone))
             for object in page.objects {
-                let sum = groups[key(of: object), default: (0, 0)]
-                groups[key(of: object)] = (sum.count + 1, sum.bytes + object.sizeBytes)
+                let key = key(of: object, in: zone)
+                let sum = groups[key, default: (0, 0)]
+                groups[key] = (sum.count + 1, sum.bytes + object.sizeBytes)
             }
             guard page.nextPageToken.isEmpty || page.nextPageToken != token else {
                 throw ClientFailure("the gateway's list does not end")
@@ -56,11 +62,27 @@ struct ObjectUsage: ClientCommand {
             after: rows.isEmpty ? "" : "\n\(TextLayout.count(total.count, "object")), \(ByteCount.text(total.bytes))")
     }
 
-    private func key(of object: DataObject) -> String {
+    /// Returns the zone of the days, which are counted here.
+    private func zone() throws(ClientFailure) -> TimeZoneRules {
+        guard grouping == .day, !timeZone.isEmpty else { return .utc }
+        do {
+            return try TimeZoneFolder.system.zone(timeZone)
+        } catch {
+            throw ClientFailure(
+                "\(TimeZoneOption.name): this machine has no time zone \(timeZone) (package tzdata)", exitCode: .usage)
+        }
+    }
+
+    private func key(of object: DataObject, in zone: TimeZoneRules) -> String {
         switch grouping {
         case .device: object.deviceID
         case .site: "\(object.siteID)"
-        case .day: CivilTime(UnixTime(seconds: object.createdAtUnix)).date()
+        case .day:
+            CivilTime(
+                UnixTime(
+                    seconds: zone.day(of: UnixTime(seconds: object.recordedFrom?.seconds ?? object.createdAtUnix))
+                        * TimeZoneRules.day)
+            ).date()
         case .type: object.contentType
         }
     }

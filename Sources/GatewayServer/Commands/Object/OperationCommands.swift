@@ -32,6 +32,7 @@ extension ObjectOperation: Resource {
             .text("operation_id", operationID),
             .text("kind", "OBJECT_OPERATION_KIND_\(kind.uppercased())", shownAs: kind),
             .text("status", "OBJECT_OPERATION_STATUS_\(word.uppercased())", shownAs: word), .text("filter", filter),
+            .text("time_zone", timeZone),
             .text("reason", reason), .text("created_by", createdBy), .time("created_at", createdAt),
             .time("finished_at", finishedAt),
             .number("deleted_objects", deletedObjects, shownAs: "\(deletedObjects)"),

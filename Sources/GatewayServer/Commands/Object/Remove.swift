@@ -21,6 +21,7 @@ struct Remove: ClientCommand {
             .arguments(
                 "OBJECT", \.objects, "The objects: file ids, or names that no other object has", isRequired: false),
             .option("--filter", "FILTER", \.filter, "Delete all objects that match the filter"),
+            TimeZoneOption.parameter(\.timeZone),
             .flag("--dry-run", \.isDryRun, "Show how many objects match, without deleting them"),
             .flag("--yes", \.isConfirmed, "Delete all objects that match the filter without asking for confirmation"),
             .option("--reason", "TEXT", \.reason, "The reason, kept with the objects and in their deletion records"),
@@ -29,6 +30,7 @@ struct Remove: ClientCommand {
 
     var objects: [String] = []
     var filter: String?
+    var timeZone = ""
     var isDryRun = false
     var isConfirmed = false
     var reason = ""
@@ -56,7 +58,8 @@ struct Remove: ClientCommand {
             action: "Delete", outcome: "deleted", emptiness: NameSearch.nothing(matches: filter),
             isDryRun: isDryRun, isConfirmed: isConfirmed)
         return try await change.make(with: service) { isDryRun in
-            try await service.deleteObjects(DeleteObjectsRequest(filter: filter, reason: reason, dryRun: isDryRun))
+            try await service.deleteObjects(
+                DeleteObjectsRequest(filter: filter, reason: reason, dryRun: isDryRun, timeZone: timeZone))
         }
     }
 }

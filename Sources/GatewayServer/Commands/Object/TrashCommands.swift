@@ -10,11 +10,13 @@ struct TrashList: ClientCommand {
     static var parameters: [Parameter<Self>] {
         [
             .argument("FILTER", \.filter, "List only objects that match the filter of ls", isRequired: false)
-                .allowingEmpty()
+                .allowingEmpty(),
+            TimeZoneOption.parameter(\.timeZone),
         ] + connectionParameters
     }
 
     var filter = ""
+    var timeZone = ""
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
@@ -24,7 +26,7 @@ struct TrashList: ClientCommand {
             "objects",
             try await Pages.all { token in
                 let page = try await service.listObjects(
-                    ListObjectsRequest(pageSize: Pages.size, pageToken: token, filter: trashed))
+                    ListObjectsRequest(pageSize: Pages.size, pageToken: token, filter: trashed, timeZone: timeZone))
                 return (page.objects.map(TrashedObject.init), page.nextPageToken)
             }, things: "objects in the trash\(NameSearch.advice(for: filter))")
     }
@@ -57,6 +59,7 @@ struct TrashRestore: ClientCommand {
             .arguments(
                 "OBJECT", \.objects, "The objects: file ids or names, as printed by trash list", isRequired: false),
             .option("--filter", "FILTER", \.filter, "Restore all objects in the trash that match the filter"),
+            TimeZoneOption.parameter(\.timeZone),
             .flag("--dry-run", \.isDryRun, "Show how many objects match, without restoring them"),
             .flag("--yes", \.isConfirmed, "Restore all objects that match the filter without asking for confirmation"),
         ] + connectionParameters
@@ -64,6 +67,7 @@ struct TrashRestore: ClientCommand {
 
     var objects: [String] = []
     var filter: String?
+    var timeZone = ""
     var isDryRun = false
     var isConfirmed = false
     var connection = ConnectionOptions()
@@ -75,7 +79,8 @@ struct TrashRestore: ClientCommand {
                 action: "Restore", outcome: "restored", emptiness: NameSearch.nothing(matches: filter, inTrash: true),
                 isDryRun: isDryRun, isConfirmed: isConfirmed)
             return try await change.make(with: service) { isDryRun in
-                try await service.restoreObjects(RestoreObjectsRequest(filter: filter, dryRun: isDryRun))
+                try await service.restoreObjects(
+                    RestoreObjectsRequest(filter: filter, dryRun: isDryRun, timeZone: timeZone))
             }
         }
         var restored: [DataObject] = []

@@ -20,6 +20,7 @@ struct TrashPurge: ClientCommand {
             .arguments(
                 "OBJECT", \.objects, "The objects: file ids or names, as printed by trash list", isRequired: false),
             .option("--filter", "FILTER", \.filter, "Delete all objects in the trash that match the filter"),
+            TimeZoneOption.parameter(\.timeZone),
             .flag("--dry-run", \.isDryRun, "Show how many objects match, without deleting them"),
             .flag("--yes", \.isConfirmed, "Delete all objects that match the filter without asking for confirmation"),
             .option("--reason", "TEXT", \.reason, "The reason, kept in the objects' deletion records"),
@@ -28,6 +29,7 @@ struct TrashPurge: ClientCommand {
 
     var objects: [String] = []
     var filter: String?
+    var timeZone = ""
     var isDryRun = false
     var isConfirmed = false
     var reason = ""
@@ -42,7 +44,7 @@ struct TrashPurge: ClientCommand {
                 isDryRun: isDryRun, isConfirmed: isConfirmed)
             return try await change.make(with: service) { isDryRun in
                 try await service.purgeObjects(
-                    PurgeObjectsRequest(filter: filter, reason: reason, dryRun: isDryRun))
+                    PurgeObjectsRequest(filter: filter, reason: reason, dryRun: isDryRun, timeZone: timeZone))
             }
         }
         let fileIDs = try await gateway.lookup(connection).ids(objects, inTrash: true, takesFilter: true)

@@ -52,7 +52,7 @@ extension Site: Resource {
         [
             .number("site_id", siteID), .text("name", name),
             EnabledStatus.field(status, of: "SITE"),
-            .time("created_at", createdAt), .time("updated_at", updatedAt),
+            .text("time_zone", timeZone), .time("created_at", createdAt), .time("updated_at", updatedAt),
         ]
     }
 }

@@ -82,14 +82,19 @@ struct SiteCreate: ClientCommand {
     static let summary = "Create a site, a place of devices"
 
     static var parameters: [Parameter<Self>] {
-        [.argument("NAME", \.siteName, "The site's name")] + connectionParameters
+        [
+            .argument("NAME", \.siteName, "The site's name"),
+            .option("--time-zone", "ZONE", \.timeZone, "The time zone of the site's days, such as Europe/Berlin"),
+        ] + connectionParameters
     }
 
     var siteName = ""
+    var timeZone = ""
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
-        let reply = try await AdminAuthServiceClient(gateway).createSite(CreateSiteRequest(name: siteName))
+        let reply = try await AdminAuthServiceClient(gateway).createSite(
+            CreateSiteRequest(name: siteName, timeZone: timeZone))
         return Reply(try reply.site.present("site"))
     }
 }
@@ -126,6 +131,31 @@ struct SiteRename: ClientCommand {
         let number = try await SiteArgument.number(of: site, gateway)
         let reply = try await AdminAuthServiceClient(gateway).updateSite(
             UpdateSiteRequest(siteID: number, name: newName))
+        return Reply(try reply.site.present("site"))
+    }
+}
+
+/// `data-gateway site set-time-zone`
+struct SiteSetTimeZone: ClientCommand {
+    static let name = "set-time-zone"
+    static let summary = "Set the time zone of a site's days"
+
+    static var parameters: [Parameter<Self>] {
+        [
+            .argument("SITE", \.site, SiteArgument.help),
+            .argument("ZONE", \.zone, "A name of the time zone database, such as Europe/Berlin; '' = none")
+                .allowingEmpty(),
+        ] + connectionParameters
+    }
+
+    var site = ""
+    var zone = ""
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        let number = try await SiteArgument.number(of: site, gateway)
+        let reply = try await AdminAuthServiceClient(gateway).updateSite(
+            UpdateSiteRequest(siteID: number, timeZone: zone))
         return Reply(try reply.site.present("site"))
     }
 }
