@@ -10,6 +10,7 @@ import zxingcpp
 from PIL import Image
 from selenium.webdriver.common.by import By
 from support.commands import CommandLine
+from support.gateway import eventually
 from support.parties import Fleet, exchange, init_device, unique, unique_device_id
 from support.raw import fetch_url
 from support.uploads import Upload, content
@@ -109,7 +110,7 @@ def test_page_says_why_a_device_is_silent(console, admin, binary, gateway, stubs
     assert sentence("unbound") == "The device is in no suite, so its key does not work. There was no call since."
     assert sentence("closed") == "The site of the device's suite is disabled. There was no call since."
     assert sentence("failing").startswith("The device's last upload failed: disk error on the robot (begun ")
-    assert "a.mcap: disk error on the robot" in console.text
+    eventually(lambda: "a.mcap: disk error on the robot" in console.text)
     assert sentence("refused").startswith('The device\'s calls are refused: client_hints["relative_path"] ')
     assert sentence("busy") == "The device is uploading 1 file."
     found = admin.devices("GetDevice", name=f"devices/{busy.device_id}")

@@ -66,7 +66,8 @@ final class Filling: Sendable {
         }
         let suites = try organization.sites.map { site in
             let created: CreateSiteResponse = try gateway.call(
-                AdminAuthServiceMethods.createSite, CreateSiteRequest(name: site.name), on: .admin, token: token)
+                AdminAuthServiceMethods.createSite, CreateSiteRequest(name: site.name, timeZone: site.timeZone),
+                on: .admin, token: token)
             let suite: DeviceSuite = try gateway.call(
                 DeviceManagementServiceMethods.createDeviceSuite,
                 CreateDeviceSuiteRequest(

@@ -5,7 +5,9 @@ import Database
 extension UploadSchema {
     static let deviceMigration = Migration(
         name: "uploads-9",
-        sql: "CREATE INDEX logical_uploads_by_device ON logical_uploads (device_id, id) WHERE device_id IS NOT NULL",
+        sql: """
+            CREATE INDEX logical_uploads_by_device ON logical_uploads (device_id, id) WHERE device_id IS NOT NULL;
+            """,
         index: "logical_uploads_by_device")
 }
 
