@@ -21,7 +21,7 @@ from support.uploads import completed, content
 pytestmark = pytest.mark.sqlite
 
 #: The log's existing blocks have space for some commits; then one has to fail.
-COMMITS = 200
+COMMITS = 1000
 
 
 @pytest.fixture
