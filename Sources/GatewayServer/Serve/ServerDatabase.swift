@@ -32,7 +32,7 @@ struct ServerDatabase: Capability {
     /// The difference between the server's clock and this machine's, if it is too large for a gateway that shares the database.
     private var clockDifference: Duration? {
         guard server.holder?.isReplica == true, let contact = database.contact else { return nil }
-        let difference = max(contact.clockDifference, .zero - contact.clockDifference)
+        let difference = contact.clockDifference.magnitude
         return difference > Self.largestClockDifference ? difference : nil
     }
 
@@ -156,7 +156,7 @@ private struct ServerDatabaseMetrics: MetricSource {
                 sample.standbyLagBytes.map { [([], Int($0))] } ?? []),
             .seconds(
                 "\(prefix)_clock_difference_seconds", .gauge,
-                "Seconds by which the server's clock is ahead of this machine's.", sample.clockDifference),
+                "Seconds by which the server's clock is ahead of this machine's.", sample.clockDifference / .seconds(1)),
         ]
             + (sample.standbyLag.map { lag in
                 [

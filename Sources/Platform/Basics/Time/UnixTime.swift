@@ -52,6 +52,9 @@ extension Duration {
 
     package static func days(_ count: Int64) -> Duration { .seconds(count * 86_400) }
 
+    /// The duration without its sign.
+    package var magnitude: Duration { self < .zero ? .zero - self : self }
+
     /// Whole seconds, rounded towards zero.
     package var wholeSeconds: Int64 { components.seconds }
 

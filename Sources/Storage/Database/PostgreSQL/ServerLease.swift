@@ -229,11 +229,7 @@ package struct ServerContact: Sendable, Equatable {
     /// - Parameters:
     ///   - time: of the server, read between `begin` and `end` of this machine's clock.
     fileprivate init(_ time: UnixTime, between begin: UnixTime, and end: UnixTime) {
-        if time < begin {
-            clockDifference = time.duration(since: begin)
-        } else if time > end {
-            clockDifference = time.duration(since: end)
-        }
+        clockDifference = time.clockDifference(between: begin, and: end)
     }
 
     fileprivate init(isAnswering: Bool) { self.isAnswering = isAnswering }

@@ -32,8 +32,8 @@ package struct ServerReport: Sendable {
 }
 
 extension PostgresServer {
-    /// The difference of clocks from which it is a warning, in seconds.
-    private static let clockTolerance = 2.0
+    /// The difference of clocks from which it is a warning.
+    private static let clockTolerance = Duration.seconds(2)
 
     /// Connects to the server and examines what a gateway needs; changes nothing.
     ///
@@ -46,8 +46,8 @@ extension PostgresServer {
             try session.describe(in: &report)
             let sample = try session.sample(atMost: readTimeout)
             report.add(
-                .warning, if: abs(sample.clockDifference) > Self.clockTolerance,
-                "the server's clock differs by \(Int(sample.clockDifference)) seconds from this machine's: set both by NTP"
+                .warning, if: sample.clockDifference.magnitude > Self.clockTolerance,
+                "the server's clock differs by \(sample.clockDifference.wholeSeconds) seconds from this machine's: set both by NTP"
             )
             report.add(.fact, "\(sample.connections) of \(sample.connectionLimit) connections are in use")
             try session.examineRights(in: &report)

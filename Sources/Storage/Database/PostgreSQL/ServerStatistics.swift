@@ -25,8 +25,8 @@ package struct ServerSample: Sendable {
     /// The part of the log that the slowest of them has not on its disk, in bytes, and in seconds.
     package let standbyLagBytes: Int64?
     package let standbyLag: Double?
-    /// The seconds by which the server's clock is ahead of this machine's.
-    package let clockDifference: Double
+    /// By how much the server's clock is ahead of this machine's, at least.
+    package let clockDifference: Duration
 }
 
 /// A look at the state of a server every 15 seconds, on a thread and a connection of its own.
@@ -73,7 +73,6 @@ extension PostgresSession {
         let begin = SystemClock().now()
         let result = try run(Self.sampleQuery, atMost: limit)
         let end = SystemClock().now()
-        let middle = Double(begin.microseconds + end.microseconds) / 2
         func number(_ column: Int32) -> Double { Double(result.text(0, column)) ?? 0 }
         func integer(_ column: Int32) -> Int64 { Int64(result.text(0, column)) ?? 0 }
         let isVisible = result.text(0, 12) == "t"
@@ -82,7 +81,7 @@ extension PostgresSession {
             liveRows: integer(4), deadRows: integer(5), transactionAge: integer(6), oldestTransaction: number(7),
             oldestSlotAge: integer(8), synchronousStandbys: isVisible ? integer(9) : nil,
             standbyLagBytes: isVisible ? integer(10) : nil, standbyLag: isVisible ? number(11) : nil,
-            clockDifference: (number(13) * 1_000_000 - middle) / 1_000_000)
+            clockDifference: UnixTime(microseconds: integer(13)).clockDifference(between: begin, and: end))
     }
 
     private static let sampleQuery =
@@ -106,7 +105,7 @@ extension PostgresSession {
             (SELECT coalesce(max(greatest(age(xmin), age(catalog_xmin))), 0) FROM pg_replication_slots),
             standbys.number, standbys.bytes, standbys.seconds,
             pg_has_role('pg_read_all_stats', 'USAGE') AND current_setting('synchronous_standby_names') <> '',
-            extract(epoch FROM clock_timestamp())
+            CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)
         FROM standbys, counters, transactions
         """
 }

@@ -30,7 +30,7 @@ package struct BucketReport: Sendable, Hashable {
     package internal(set) var hasMD5ETags = false
     /// Whether a request can remove 1,000 objects.
     package internal(set) var removesMany = false
-    /// The time by which the store's clock is ahead of this machine's; `nil` if the store does not report it.
+    /// The time by which the store's clock is ahead of this machine's, at least; `nil` if the store does not report it.
     package internal(set) var clockDifference: Duration?
 
     init() {}

@@ -138,23 +138,19 @@ package struct BucketProbe {
             try await $0.store(key, bytes, properties)
         }
         guard let stored else { return nil }
-        let after = clock.now()
-        let middle = before.adding(microseconds: (after.microseconds - before.microseconds) / 2)
-        examineClock(stored.answeredAt, middle)
+        examineClock(stored.answeredAt, between: before, and: clock.now())
         return stored
     }
 
-    private mutating func examineClock(_ theirs: UnixTime?, _ ours: UnixTime) {
-        guard let theirs else {
+    private mutating func examineClock(_ time: UnixTime?, between begin: UnixTime, and end: UnixTime) {
+        guard let time else {
             return add(.warning, "The engine's responses have no Date: no other gateway can take over the prefix.")
         }
-        // A Date is rounded down to the second.
-        let difference = theirs.adding(microseconds: 500_000).duration(since: ours)
+        let difference = time.clockDifference(between: begin, and: end, resolution: .seconds(1))
         report.clockDifference = difference
-        let seconds = abs(difference.wholeSeconds)
+        let size = difference.magnitude
         let text =
-            "This machine's clock is \(seconds) seconds \(difference < .zero ? "ahead of" : "behind") the engine's"
-        let size = difference < .zero ? .zero - difference : difference
+            "This machine's clock is \(size.wholeSeconds) seconds \(difference < .zero ? "ahead of" : "behind") the engine's"
         if size > Self.refusedDifference {
             add(.refusal, "\(text), above 300 seconds: correct it, because engines refuse such signatures.")
         } else if size > Self.noticedDifference {
