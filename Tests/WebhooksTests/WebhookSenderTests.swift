@@ -4,6 +4,7 @@ import Database
 import DatabaseTesting
 import Dispatch
 import GatewayTesting
+import HTTPClient
 import HTTPTestClient
 import TestSupport
 import Testing
@@ -64,6 +65,15 @@ import Testing
         }
         #expect(try scene.due("a").count == 1)
         #expect(try scene.due("b").isEmpty)
+    }
+
+    @Test func requestHasNoOtherLimitThanTheConfiguredOne() {
+        var configuration = WebhooksConfiguration()
+        configuration.timeout = .minutes(5)
+        let options = WebhookSender.connectionOptions(Webhook(name: "a", url: "http://a/", keys: []), configuration)
+        #expect(options.connectTimeout == .minutes(5))
+        #expect(options.stallTimeout == .minutes(5))
+        #expect(options.totalTimeout == .minutes(5))
     }
 
     /// A sender of webhook "a", which is for all organizations, to a receiver.

@@ -54,9 +54,19 @@ actor WebhookSender {
         requests = configuration.requestsOfWebhook
         pace = WebhookPace(concurrency: requests)
         turns = OrganizationTurns(slots: requests, isShared: webhook.organization == nil)
-        var options = HTTPConnection.Options(authorities: webhook.authorities)
-        options.totalTimeout = configuration.timeout
+        let options = Self.connectionOptions(webhook, configuration)
         idle = (0..<requests).map { _ in HTTPConnection(options) }
+    }
+
+    /// The limit of a request is the only one: a receiver may use all of it before it sends a byte.
+    static func connectionOptions(
+        _ webhook: Webhook, _ configuration: WebhooksConfiguration
+    ) -> HTTPConnection.Options {
+        var options = HTTPConnection.Options(authorities: webhook.authorities)
+        options.connectTimeout = configuration.timeout
+        options.stallTimeout = configuration.timeout
+        options.totalTimeout = configuration.timeout
+        return options
     }
 
     /// Sends events; returns when its task is cancelled.
