@@ -11,7 +11,7 @@ import Wire
 
 @testable import ShareCodes
 
-/// The app on a database of its own, with a clock that stands still.
+/// The app on a database of its own, with a clock that stands still. Its waits end only by what they wait for.
 final class TestShareCodes: Sendable {
     static let address = "192.0.2.7"
 
@@ -41,7 +41,8 @@ final class TestShareCodes: Sendable {
         let environment = ModuleEnvironment(
             database: base.database, keyring: keyring, clock: clock, clockGuard: clockGuard,
             identifiers: Identifiers(clock: clock))
-        app = ShareCodes(environment, state: state, configuration: configuration)
+        let time = ContinuousClock.now
+        app = ShareCodes(environment, state: state, configuration: configuration, monotonicTime: { time })
     }
 
     var service: ShareCodeService { app.service }

@@ -20,7 +20,10 @@ final class ShareCodes: Capability {
     private let counters: ShareCodeMetrics
     private let stopWatch: Task<Void, Never>
 
-    init(_ environment: ModuleEnvironment, state: ServingState, configuration: ShareCodesConfiguration) {
+    init(
+        _ environment: ModuleEnvironment, state: ServingState, configuration: ShareCodesConfiguration,
+        monotonicTime: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
         let (database, clock, keyring) = (environment.database, environment.clock, environment.keyring)
         let limits = ShareCodeLimits(configuration, clock: clock)
         let contents = SealedContents(key: keyring.key(ofApp: ShareCodesApp.name, for: "contents"))
@@ -41,8 +44,9 @@ final class ShareCodes: Capability {
                 database: database, clock: clock, limits: limits, contents: contents, origins: origins,
                 stored: estimates.requests, waits: waits),
             inbox: Inbox(
-                database: database, clock: clock, contents: contents, tokens: PageTokens(keyring: keyring), waits: waits
-            ),
+                database: database, clock: clock, contents: contents, tokens: PageTokens(keyring: keyring),
+                waits: waits,
+                monotonicTime: monotonicTime),
             collisions: Collisions(database: database, clock: clock, limits: limits, metrics: counters),
             health: ShareCodeHealth(database: database, clock: clock, state: state))
         // Calls that wait would delay the end of the gateway.

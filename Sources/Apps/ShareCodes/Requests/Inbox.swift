@@ -12,6 +12,8 @@ struct Inbox: Sendable {
     let contents: SealedContents
     let tokens: PageTokens
     let waits: InboxWaits
+    /// The time by which waits end, which no set clock changes.
+    let monotonicTime: @Sendable () -> ContinuousClock.Instant
 
     /// A received request.
     struct Item: Sendable, Hashable {
@@ -35,12 +37,12 @@ struct Inbox: Sendable {
     {
         let wait = query.wait > .zero ? waits.enter(umid, for: address) : nil
         defer { if let wait { waits.leave(wait) } }
-        let end = ContinuousClock.now + query.wait
+        let end = monotonicTime() + query.wait
         while true {
             // Before the read, so that a request that comes after it is noticed.
             let notified = wait?.signal.count ?? 0
             let found = try await page(query, of: umid)
-            let left = end - ContinuousClock.now
+            let left = end - monotonicTime()
             guard found.isEmpty, let wait, left > .zero, !waits.hasEnded else {
                 return try (found.map(item), cursor(after: found.last?.position ?? query.position, of: umid))
             }
