@@ -64,4 +64,11 @@ import Testing
         let text = "\(try #require(error))"
         #expect(text.contains("the database is not available") && !text.contains("secret"))
     }
+
+    @Test func reasonOfEachHostIsReported() throws {
+        let server = PostgresServer(url: "postgresql://u@127.0.0.1:1,127.0.0.1:2/d")
+        let error = #expect(throws: DatabaseError.self) { try PostgresSession(server, .reader) }
+        let text = "\(try #require(error))"
+        #expect(text.contains("port 1") && text.contains("port 2"))
+    }
 }

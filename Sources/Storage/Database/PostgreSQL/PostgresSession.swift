@@ -69,7 +69,7 @@ final class PostgresSession: DatabaseSession {
         of server: PostgresServer, _ body: (PostgresLink) throws(DatabaseError) -> T
     ) throws(DatabaseError) -> T {
         let hosts = try server.hosts()
-        var failure = DatabaseError.unavailable("the database's URL has no host")
+        var reasons: [String] = []
         for offset in 0..<hosts.count {
             let host = hosts[(server.timelines.host + offset) % hosts.count]
             do {
@@ -77,11 +77,12 @@ final class PostgresSession: DatabaseSession {
                 link.roundTrips = server.roundTrips
                 return try body(link)
             } catch {
-                guard case .unavailable = error else { throw error }
-                failure = error
+                guard case .unavailable(let reason) = error else { throw error }
+                if !reasons.contains(reason) { reasons.append(reason) }
             }
         }
-        throw failure
+        // A standby refuses each time; what the primary lacks is the reason of another host.
+        throw .unavailable(reasons.isEmpty ? "the database's URL has no host" : reasons.joined(separator: "; "))
     }
 
     override var batchTime: Duration? { server.batchTime }
