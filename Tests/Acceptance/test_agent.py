@@ -329,6 +329,20 @@ def test_directory_that_cannot_be_read_hides_no_other(agent_with, device, user):
     assert "1 already stored" in result.stdout and len(arrived(user, device)) == 1
 
 
+def test_directory_in_the_folder_of_the_device_is_reported(agent_with, device, user):
+    inside = device.folder / "recordings"
+    inside.mkdir()
+    (inside / "drive.mcap").write_bytes(b"x")
+    agent = agent_with(rule={"path": str(inside)})
+    reason = f"{inside} is in the program's own folder"
+    assert reason in device.refused(REFUSED, "agent", "check")
+    assert reason in device.refused(REFUSED, "upload", inside)
+    agent.start()
+    eventually(lambda: agent.status()["failed_directories"] == 1)
+    assert reason in agent.status()["directory_failures"][0] and reason in agent.log
+    assert arrived(user, device) == []
+
+
 def test_file_that_is_never_accepted_is_reported_once(agent_with, device, user):
     agent = agent_with({"rescan_seconds": 1}, {"tags": {"file": "{stem}"}})
     agent.directory.mkdir(exist_ok=True)

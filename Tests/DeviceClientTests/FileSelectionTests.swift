@@ -90,6 +90,26 @@ import Testing
         #expect(links == ["gone", "latest", "run/b"])
     }
 
+    @Test func programsOwnFolderIsLeftOut() throws {
+        let root = NSTemporaryDirectory() + "tree-\(UUID().uuidString)"
+        let own = root + "/device"
+        try FileManager.default.createDirectory(atPath: own + "/run", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        for file in ["a", "device/b", "device/run/c"] { try Data().write(to: URL(fileURLWithPath: "\(root)/\(file)")) }
+        var names: [String] = []
+        try FileTree(root, except: DirectoryIdentity(own)).forEach(failed: { _ in }) { file, _ in
+            names.append(file.relativePath)
+        }
+        #expect(names == ["a"])
+        // A selection of the folder itself, or of one in it, would find nothing without a word.
+        for path in [own, own + "/run"] {
+            let failure = #expect(throws: FolderListing.Failure.self) {
+                try FileTree(path, except: DirectoryIdentity(own)).forEach(failed: { _ in }) { _, _ in }
+            }
+            #expect(failure?.description == "\(path) is in the program's own folder, whose files are left out")
+        }
+    }
+
     /// Its path is longer than the system takes, which holds for every user.
     @Test func directoryThatCannotBeReadHidesNoOther() throws {
         let root = NSTemporaryDirectory() + "tree-\(UUID().uuidString)"

@@ -53,7 +53,7 @@ package struct FileTree: Sendable {
     private let isRecursive: Bool
     private let excluded: DirectoryIdentity?
 
-    /// - Parameter excluded: a directory that is left out with everything below it, wherever it is found.
+    /// - Parameter excluded: the program's own directory, which is left out with everything below it, wherever it is found.
     package init(_ root: String, isRecursive: Bool = true, except excluded: DirectoryIdentity? = nil) {
         self.root = root.count > 1 && root.hasSuffix("/") ? String(root.dropLast()) : root
         self.isRecursive = isRecursive
@@ -68,12 +68,14 @@ package struct FileTree: Sendable {
     ///   - linked: called with each symbolic link, which is left out.
     ///   - failed: called once for each directory below the root that cannot be listed or is more than 64 directories below it, and
     ///     for each that has entries whose status cannot be read or whose names are not UTF-8; the others are read all the same.
-    /// - Throws: `FolderListing.Failure` of the root.
+    /// - Throws: `FolderListing.Failure` of the root, also if it is excluded.
     package func forEach(
         entered: (_ directory: String) -> Void = { _ in }, linked: (FoundFile) -> Void = { _ in },
         failed: (FolderListing.Failure) -> Void, _ body: (FoundFile, stat) -> Void
     ) throws(FolderListing.Failure) {
-        if let excluded, excluded.contains(root) { return }
+        guard excluded?.contains(root) != true else {
+            throw FolderListing.Failure(path: root, code: FolderListing.Failure.isOwn)
+        }
         try walk(root, "", entered, linked, failed, body)
     }
 

@@ -121,15 +121,10 @@ struct AgentCheck: Command {
         of directory: AgentConfiguration.Directory, _ deviceFolder: DirectoryIdentity?
     ) -> [String] {
         if let fault = fault(of: directory) { return [fault] }
-        if deviceFolder?.contains(directory.path) == true {
-            return ["\(directory.path) is in the device's folder, which is not uploaded"]
-        }
         var faults: [String] = []
+        let tree = FileTree(directory.path, isRecursive: directory.isRecursive, except: deviceFolder)
         do throws(FolderListing.Failure) {
-            try FileTree(directory.path, isRecursive: directory.isRecursive).forEach(failed: { faults.append("\($0)") })
-            {
-                _, _ in
-            }
+            try tree.forEach(failed: { faults.append("\($0)") }) { _, _ in }
         } catch {
             faults.append("\(error)")
         }

@@ -23,10 +23,14 @@ package enum FolderListing {
         /// The code of a directory that is not listed because it is too deep.
         package static let tooDeep = E2BIG
 
+        /// The code of a directory that is not listed because it belongs to the program itself.
+        package static let isOwn = ECANCELED
+
         package var description: String {
             switch code {
             case EILSEQ: "\(path) has names that are not UTF-8, whose files and folders are left out: \(namesText)"
             case Self.tooDeep: "\(path) is too deep below the directory: its contents are left out"
+            case Self.isOwn: "\(path) is in the program's own folder, whose files are left out"
             default: "cannot list \(path): \(String(cString: strerror(code)))"
             }
         }
