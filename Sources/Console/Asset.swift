@@ -94,6 +94,7 @@ struct Asset: Sendable {
         "text-width.js": PackageResources.text_width_js,
         "time-zone.js": PackageResources.time_zone_js,
         "trash.js": PackageResources.trash_js,
+        "trend.js": PackageResources.trend_js,
         "upload-dialog.js": PackageResources.upload_dialog_js,
         "upload-files.js": PackageResources.upload_files_js,
         "upload-panel.js": PackageResources.upload_panel_js,

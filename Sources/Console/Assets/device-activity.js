@@ -1,8 +1,11 @@
 import { call, hasRole } from './api.js'
-import { barChart } from './chart.js'
+import { dayChart } from './chart.js'
 import { badge, h } from './dom.js'
+import { termsOfDay } from './filter-terms.js'
 import { formatBytes, formatCount, formatElapsed, timeElement } from './format.js'
+import { objectsAddress } from './object-facets.js'
 import { table } from './table.js'
+import { flowText } from './trend.js'
 
 /** The days of the chart, and the uploads that are read for it. */
 const chartDays = 30
@@ -83,8 +86,9 @@ function show(device, { objects, isPartial, first, last, uploads, lines }) {
   }
   return [
     h('p', {}, ...last ? ['Last upload: ', timeElement(last.verifiedAtUnix), '.'] : ['This device has uploaded nothing yet.']),
-    h('div', { class: 'charts' }, barChart('Bytes uploaded', [...bytes].map(([label, value]) => ({ label, value })),
-      formatBytes, true)),
+    h('div', { class: 'charts' }, dayChart('Bytes uploaded', [...bytes].map(([day, value]) => (
+      { day, value, href: objectsAddress(`device=${device.deviceId} ${termsOfDay(day)}`) })),
+    { format: formatBytes, isBytes: true, summary: flowText([...bytes.values()], chartDays, formatBytes) })),
     isPartial && h('p', { class: 'hint' }, `Only the newest ${formatCount(objects.length, 'upload')} are counted.`),
     table([
       { title: 'Time', cell: ({ at }) => timeElement(at) },

@@ -18,11 +18,11 @@ export const silentDevices = `#/devices?${new URLSearchParams({
   status: 'DEVICE_STATUS_INITIALIZED', silent: silentDays, order: 'last_seen_at',
 })}`
 
-/** Counts the devices that are in use and silent, `{count, hasMore}`. */
-export async function countSilentDevices() {
-  const { devices = [], nextPageToken } = await call('devices', 'ListDevices',
-    { ...request({ status: 'DEVICE_STATUS_INITIALIZED', silent: silentDays }), pageSize: 1000 })
-  return { count: devices.length, hasMore: Boolean(nextPageToken) }
+/** Returns the devices that are in use and silent, those first that stopped last: `{devices, hasMore}`. */
+export async function loadSilentDevices() {
+  const filter = { status: 'DEVICE_STATUS_INITIALIZED', silent: silentDays, order: 'last_seen_at desc' }
+  const { devices = [], nextPageToken } = await call('devices', 'ListDevices', { ...request(filter), pageSize: 1000 })
+  return { devices, hasMore: Boolean(nextPageToken) }
 }
 
 /** Whether an initialized device has not called for some days. */

@@ -49,6 +49,12 @@ export function quote(text) {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 }
 
+/** The terms that select the objects whose uploads began on a day in UTC. */
+export function termsOfDay(day) {
+  const next = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
+  return `created>=${day}T00:00:00Z created<${next}T00:00:00Z`
+}
+
 const dayTerm = /^recorded(>=|<=)(\d{4}-\d{2}-\d{2})$/
 /** A term that selects one day or some days. */
 const anyDayTerm = /^recorded[:=]/

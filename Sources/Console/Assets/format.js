@@ -15,10 +15,10 @@ export function formatBytes(value) {
   return `${(unit === 0 || number >= 100 ? wholeFormat : decimalFormat).format(number)} ${units[unit]}`
 }
 
-/** Formats a number with its noun: `1 part`, `1,200 parts`. */
+/** Formats a number with its noun: `1 part`, `1,200 parts`; a small average as `1.5 parts`. */
 export function formatCount(value, one, many = `${one}s`) {
   const number = Number(value ?? 0)
-  return `${wholeFormat.format(number)} ${number === 1 ? one : many}`
+  return `${(number < 10 ? decimalFormat : wholeFormat).format(number)} ${number === 1 ? one : many}`
 }
 
 /** Formats a duration in seconds with its two largest units: `3725` → `1 h 2 min`. */
@@ -67,6 +67,14 @@ export function timeElement(value, { isShort = false } = {}) {
   if (!value || value === '0') return null
   const date = new Date(/^\d+$/.test(value) ? Number(value) * 1000 : value)
   return h('time', { datetime: date.toISOString(), title: date.toISOString() }, (isShort ? shortFormat : dateTimeFormat).format(date))
+}
+
+const [dayFormat, monthFormat] = [{ month: 'short', day: 'numeric' }, { month: 'short', year: 'numeric' }]
+  .map((parts) => new Intl.DateTimeFormat('en', { ...parts, timeZone: 'UTC' }))
+
+/** Formats a day: `2026-01-31` → `Jan 31`. `hasYear`: its month and year instead. */
+export function dayText(day, hasYear = false) {
+  return (hasYear ? monthFormat : dayFormat).format(new Date(day))
 }
 
 /** Texts of minutes, because a long list shows the same ones again and again, and a format takes long. */

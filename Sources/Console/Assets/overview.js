@@ -1,29 +1,39 @@
 import { call, hasRole } from './api.js'
 import { isOverdue } from './backup.js'
-import { withDeviceName } from './device-names.js'
-import { countSilentDevices, silentDevices } from './device-list.js'
+import { deviceLink, withDeviceName } from './device-names.js'
+import { loadSilentDevices, silentDevices } from './device-list.js'
 import { h, pageHeader, propertyList } from './dom.js'
 import { formField } from './dialog.js'
-import { formatBytes, formatCount, timeElement } from './format.js'
-import { barChart } from './chart.js'
+import { formatBytes, formatCount, formatDuration, timeElement } from './format.js'
+import { dayChart } from './chart.js'
 import { firstSteps } from './first-steps.js'
 import { loadSiteNames, objectsAddress, siteName } from './object-facets.js'
-import { termFor } from './filter-terms.js'
+import { termFor, termsOfDay } from './filter-terms.js'
 import { table } from './table.js'
+import { flowText, levelText } from './trend.js'
 
 const periods = [['7', 'Last 7 days'], ['30', 'Last 30 days'], ['90', 'Last 90 days'], ['365', 'Last 365 days']]
 /** Time before the end of a certificate at which it is a warning, in milliseconds. */
 const certificateWarning = 21 * 86_400_000
+/** The days that a comparison of two weeks needs. */
+const comparedDays = 14
+/** Devices, sites and devices that stopped, in their lists. */
+const shownValues = 8
 
 /** Shows what is stored, what needs attention, and what happened on each day. */
 export async function renderOverview(body, { query }) {
   const days = Number(query.get('days') ?? 30)
   const [statistics, state] = await Promise.all([
-    call('management', 'GetStatistics', { days }), gatewayState(), loadSiteNames().catch(() => {})])
+    call('management', 'GetStatistics', { days: Math.max(days, comparedDays) }), gatewayState(), loadSiteNames().catch(() => {})])
   const dailyStatistics = statistics.days ?? []
-  const sum = (member) => dailyStatistics.reduce((total, day) => total + Number(day[member] ?? 0), 0)
-  const chart = (title, member, format, isBytes) => barChart(
-    title, dailyStatistics.map((day) => ({ label: day.date, value: Number(day[member] ?? 0) })), format, isBytes)
+  const values = (member) => dailyStatistics.map((day) => Number(day[member] ?? 0))
+  const sum = (member) => values(member).slice(-days).reduce((total, value) => total + value, 0)
+  const chart = (title, member, { format, isBytes, href = () => null, summary = (all) => flowText(all, days, format) }) =>
+    dayChart(title, dailyStatistics.slice(-days).map((day) => (
+      { day: day.date, value: Number(day[member] ?? 0), href: href(day.date) })),
+    { format, isBytes, summary: summary(values(member)) })
+  const bytes = { format: formatBytes, isBytes: true }
+  const uploads = { href: (day) => objectsAddress(termsOfDay(day)) }
   if (isUnused(statistics)) {
     body.replaceChildren(...[pageHeader('Overview'), attention(state), firstSteps(), state.system && systemProperties(state.system)]
       .filter(Boolean))
@@ -44,12 +54,13 @@ export async function renderOverview(body, { query }) {
       state.system && state.system.freeBytes >= 0
         && tile('Disk free', formatBytes(state.system.freeBytes), `minimum ${formatBytes(state.system.minimum)}`)),
     h('div', { class: 'charts' },
-      chart('Bytes stored at the end of the day', 'storedBytes', formatBytes, true),
-      chart('Bytes uploaded', 'arrivedBytes', formatBytes, true),
-      chart('Objects uploaded', 'arrivedObjects', (value) => formatCount(value, 'object'), false),
-      chart('Bytes requested for download', 'requestedBytes', formatBytes, true)),
-    h('p', { class: 'hint' }, 'Days begin at midnight UTC.'),
-    h('div', { class: 'charts' }, shares('Objects by site', 'site', state), shares('Objects by device', 'device', state)),
+      chart('Bytes stored at the end of the day', 'storedBytes', { ...bytes, ...uploads, summary: (all) => levelText(all, formatBytes) }),
+      chart('Bytes uploaded', 'arrivedBytes', { ...bytes, ...uploads }),
+      chart('Objects uploaded', 'arrivedObjects', { ...uploads, format: (value) => formatCount(value, 'object') }),
+      chart('Bytes requested for download', 'requestedBytes', bytes)),
+    h('p', { class: 'hint' }, 'Days begin at midnight UTC. Select a bar to see the objects whose uploads began on that day.'),
+    h('div', { class: 'charts' }, shares('Objects by site', 'site', state), shares('Objects by device', 'device', state),
+      stoppedDevices(state)),
     state.system && systemProperties(state.system),
   ].filter(Boolean))
 }
@@ -94,7 +105,7 @@ async function gatewayState() {
     optional(true, () => call('uploads', 'ListUploads', { pageSize: 1000 })),
     optional(true, () => call('management', 'GetObjectFacets', {})),
     optional(hasRole('admin'), () => call('management', 'ListBadObjects', { pageSize: 100 })),
-    optional(hasRole('operator'), countSilentDevices),
+    optional(hasRole('operator'), loadSilentDevices),
     optional(hasRole('system admin'), () => call('system', 'GetSystemStatus', {}, { organization: '' })),
   ])
   const list = uploads?.uploads ?? []
@@ -125,12 +136,29 @@ function attention({ corrupted, hasMoreCorrupted, silent, system }) {
     corrupted > 0 && [`${hasMoreCorrupted ? 'More than ' : ''}${formatCount(corrupted, 'corrupted object')}.`,
       '#/corrupted-objects', 'Show'],
     (system?.backupSchedules ?? []).some(isOverdue) && ['A scheduled backup is overdue.', '#/backup', 'Show'],
-    silent?.count > 0 && [`${silent.hasMore ? 'More than ' : ''}${formatCount(silent.count, 'device')} silent for 3 days or more.`,
+    silent?.devices.length > 0 && [`${silentText(silent)} silent for 3 days or more.`,
       silentDevices, 'Show'],
   ].filter(Boolean)
   if (notes.length === 0) return null
   return h('ul', { class: 'attention', 'aria-label': 'Needs attention' }, notes.map(([text, href, link]) =>
     h('li', { class: 'warning' }, text, ' ', href && h('a', { href }, link))))
+}
+
+function silentText({ devices, hasMore }) {
+  return `${hasMore ? 'More than ' : ''}${formatCount(devices.length, 'device')}`
+}
+
+/** The devices that are silent since the shortest time. */
+function stoppedDevices({ silent }) {
+  if (!silent || silent.devices.length === 0) return null
+  return h('figure', { class: 'chart' },
+    h('figcaption', {}, 'Devices that stopped', h('a', { href: silentDevices }, `Show ${silentText(silent).toLowerCase()}`)),
+    table([
+      { title: 'Device', cell: ({ deviceId }) => deviceLink(deviceId) },
+      { title: 'Last seen', cell: ({ lastSeenAt }) => timeElement(lastSeenAt, { isShort: true }) ?? 'never' },
+      { title: 'Silent for', isNumber: true, cell: ({ lastSeenAt }) => lastSeenAt
+        && formatDuration(Math.round((Date.now() - Date.parse(lastSeenAt)) / 1000)) },
+    ], silent.devices.slice(0, shownValues), ''))
 }
 
 function tile(title, value, detail, href) {
@@ -153,7 +181,7 @@ function valueLink(name, value) {
 
 /** The values of a facet with their share of the objects. */
 function shares(title, name, { facets }) {
-  const values = (facets.find((facet) => facet.name === name)?.values ?? []).slice(0, 8)
+  const values = (facets.find((facet) => facet.name === name)?.values ?? []).slice(0, shownValues)
   if (values.length === 0) return null
   const most = Math.max(...values.map(({ objects }) => Number(objects)))
   return h('figure', { class: 'chart' }, h('figcaption', {}, title), table([
