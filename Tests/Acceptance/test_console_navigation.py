@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from support.browser import DESKTOP, PHONE
@@ -112,6 +113,54 @@ def test_page_that_was_left_changes_nothing_of_the_next_one(console):
     held.release()
     assert console.driver.switch_to.active_element == filter_field
     assert console.driver.title == "Objects · data-gateway"
+
+
+#: Pages, the call that each waits for, and its title.
+LOADING = {
+    "overview": ("GetStatistics", "Overview"),
+    "devices": ("ListDeviceSuites", "Devices"),
+    "retention": ("GetRetention", "Retention"),
+    "settings": ("ListSettings", "Settings"),
+    "account": ("ListSessions", "My account"),
+}
+
+
+@pytest.mark.parametrize("name", LOADING)
+def test_page_shows_its_title_while_it_is_loaded(console, name):
+    method, title = LOADING[name]
+    console.go("Objects")
+    held = Hold(console, method)
+    console.driver.execute_script(f"location.hash = '#/{name}'")
+    held.wait_for("isCalled")
+    skeleton = console.find("//main//*[@class='skeleton'][@aria-busy='true']")
+    assert console.find("//main//*[@class='skeleton-title']").text == title
+    places = [each for each in skeleton.find_elements(By.TAG_NAME, "div") if each.is_displayed()]
+    assert len(places) == 3 and all(each.size["height"] > 50 for each in places)
+    held.send()
+    held.release()
+    console.heading(title)
+    assert not console.driver.find_elements(By.CLASS_NAME, "skeleton")
+
+
+def test_reload_keeps_the_scroll_position(page, gateway, new_organization):
+    boss = new_organization()
+    fleet = Fleet.create(boss)
+    for _ in range(30):
+        fleet.register()
+    page.sign_in(boss.organization, "boss", PASSWORD)
+    page.go("Devices")
+    page.until(lambda: len(page.rows()) == 30)
+    page.driver.execute_script("scrollTo(0, 700)")
+    page.driver.refresh()
+    page.heading("Devices")
+    page.until(lambda: page.driver.execute_script("return scrollY") == 700)
+    # Another page begins at its top. A click would first scroll to the link.
+    page.driver.execute_script("location.hash = '#/suites'")
+    page.heading("Suites")
+    assert page.driver.execute_script("return scrollY") == 0
+    page.driver.back()
+    page.heading("Devices")
+    page.until(lambda: page.driver.execute_script("return scrollY") == 700)
 
 
 def test_late_answer_to_an_earlier_session_leaves_the_current_one_alone(page):

@@ -73,16 +73,43 @@ let pageLifetime = new AbortController()
 
 /** The scroll positions of the entries of the browser's history that belong to this page load. */
 const scrollPositions = new Map()
-let currentEntry = history.state?.entry
+let currentEntry = history.state?.entry ?? nameHistoryEntry()
 history.scrollRestoration = 'manual'
+/** Where the position is kept while the page is reloaded. */
+const positionStorageKey = 'console-scroll'
+
+function nameHistoryEntry() {
+  const entry = crypto.randomUUID()
+  history.replaceState({ entry }, '')
+  return entry
+}
 
 /** Notes where the page that is left was, and returns the position of the entry that is shown now. */
 function changeHistoryEntry() {
   scrollPositions.set(currentEntry, scrollY)
-  const known = history.state?.entry
-  currentEntry = known ?? crypto.randomUUID()
-  if (known === undefined) history.replaceState({ entry: currentEntry }, '')
+  currentEntry = history.state?.entry ?? nameHistoryEntry()
   return scrollPositions.get(currentEntry) ?? 0
+}
+
+/** The position of the current entry when the page was reloaded; 0 = it was opened otherwise. */
+function positionBeforeReload() {
+  const { entry, position } = JSON.parse(sessionStorage.getItem(positionStorageKey) ?? '{}')
+  return entry === currentEntry ? position : 0
+}
+
+/** Scrolls to a position as soon as the page is long enough for it, unless the user scrolls before. */
+function restorePosition(position) {
+  scrollTo(0, position)
+  if (position === 0 || Math.ceil(scrollY) >= position) return
+  const observer = new ResizeObserver(() => {
+    scrollTo(0, position)
+    if (Math.ceil(scrollY) >= position) observer.disconnect()
+  })
+  observer.observe(content)
+  for (const type of ['wheel', 'keydown', 'pointerdown']) {
+    addEventListener(type, () => observer.disconnect(), { once: true, passive: true, signal: pageLifetime.signal })
+  }
+  pageLifetime.signal.addEventListener('abort', () => observer.disconnect())
 }
 
 function showSignIn(reason) {
@@ -164,7 +191,7 @@ function showSkeleton(body, { title }) {
 async function startSession() {
   bar.hidden = false
   showAccount().catch(() => {})
-  await showPage()
+  return showPage()
 }
 
 api.onSignedOut(showSignIn)
@@ -177,7 +204,10 @@ addEventListener('hashchange', async () => {
   scrollTo(0, 0)
   if (!await showPage()) return
   content.focus({ preventScroll: true })
-  scrollTo(0, position)
+  restorePosition(position)
+})
+addEventListener('pagehide', () => {
+  sessionStorage.setItem(positionStorageKey, JSON.stringify({ entry: currentEntry, position: scrollY }))
 })
 document.querySelector('.skip').addEventListener('click', (event) => {
   event.preventDefault()
@@ -189,7 +219,7 @@ async function completeProviderSignIn() {
   if (location.pathname !== '/console/sso/callback') return ''
   const parameters = new URLSearchParams(location.search)
   // The code is not kept in the browser's history.
-  history.replaceState(null, '', '/console/')
+  history.replaceState(history.state, '', '/console/')
   try {
     await api.completeProviderSignIn(parameters)
     return ''
@@ -200,8 +230,9 @@ async function completeProviderSignIn() {
 
 try {
   const failure = await completeProviderSignIn()
-  if (!failure && await api.resumeSession()) await startSession()
-  else renderSignIn(content, failure, startSession)
+  if (!failure && await api.resumeSession()) {
+    if (await startSession()) restorePosition(positionBeforeReload())
+  } else renderSignIn(content, failure, startSession)
 } catch (error) {
   content.replaceChildren(alertMessage(error.message))
 }
