@@ -8,6 +8,7 @@ import zipfile
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from support.browser import Browser
 from support.media import CLIP, png, wav
 from support.parties import unique
 from support.raw import fetch_url
@@ -217,16 +218,20 @@ def test_new_objects_appear_by_themselves(console, gateway, uploader, drives):
     console.until(lambda: names(console)[0] == "late.csv")
 
 
-def test_only_visible_rows_exist_and_back_returns_to_the_same_row(console, gateway):
+@pytest.fixture
+def many_objects(console, gateway) -> Browser:
+    """A list of 100,000 objects on pages of 250, which replace the gateway's answers; their runs are a long facet."""
     console.open(f"http://{gateway.listeners['web']}/console/#/objects?filter=name=nothing-at-all")
     console.heading("Objects")
-    # The gateway's answers are replaced: 100,000 objects on pages of 250.
     console.driver.execute_script(
         """
         const there = window.fetch
+        const runs = Array.from({ length: 20 }, (_, index) => ({ value: `r${index}`, objects: '2000' }))
+        const facets = ['run', 'lap', 'field', 'weather', 'operator', 'model'].map(
+          (key) => ({ name: `raw_tags.${key}`, values: runs, totalValues: '50' }))
         window.fetch = async (url, options) => {
           const answer = (value) => new Response(JSON.stringify(value), { status: 200 })
-          if (url.endsWith('/GetObjectFacets')) return answer({ count: '100000', isExact: true })
+          if (url.endsWith('/GetObjectFacets')) return answer({ count: '100000', isExact: true, facets })
           if (url.endsWith('/GetObject')) return answer({ object: { fileId: 'x', name: 'one', status: 'VERIFIED' } })
           if (!url.endsWith('/ListObjects')) return there(url, options)
           const { pageToken, pageSize } = JSON.parse(options.body)
@@ -240,6 +245,12 @@ def test_only_visible_rows_exist_and_back_returns_to_the_same_row(console, gatew
         """
     )
     console.until(lambda: names(console)[:1] == ["file 0.mcap"])
+    yield console
+    console.driver.refresh()
+
+
+def test_only_visible_rows_exist_and_back_returns_to_the_same_row(many_objects):
+    console = many_objects
     console.driver.execute_script("scrollTo(0, document.documentElement.scrollHeight / 2)")
     in_the_middle = lambda name: name.startswith("file ") and int(name[5:].removesuffix(".mcap")) > 40_000
     console.until(lambda: names(console) and all(map(in_the_middle, names(console))), "the middle of the list is shown")
@@ -253,6 +264,24 @@ def test_only_visible_rows_exist_and_back_returns_to_the_same_row(console, gatew
     console.heading("Objects")
     console.until(lambda: console.driver.execute_script("return scrollY") == position)
     console.until(lambda: set(names(console)) == set(shown))
+
+
+def test_facets_stay_beside_a_long_list(many_objects):
+    console = many_objects
+    facet = "//section[@aria-label='model']"
+    console.find(f"{facet}//a")
+    console.driver.execute_script("scrollTo(0, 100000)")
+    console.until(lambda: "file 0.mcap" not in names(console))
+    box = "const { top, bottom } = document.querySelector('.side').getBoundingClientRect(); return [top, bottom, innerHeight]"
+    top, bottom, height = console.driver.execute_script(box)
+    assert 0 <= top < bottom <= height
+    # They scroll by themselves, and the list stays where it is.
+    last = console.driver.find_element(By.XPATH, f"({facet}//a)[last()]")
+    console.driver.execute_script("document.querySelector('.side').scrollTo(0, 100000)")
+    assert console.driver.execute_script("return scrollY") == 100_000
+    last.click()
+    console.until(lambda: "model%3Dr5" in console.driver.current_url)
+
     console.driver.refresh()
 
 
