@@ -8,12 +8,12 @@ import grpc
 import pytest
 import zxingcpp
 from PIL import Image
-from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import Select
 from support.commands import CommandLine
 from support.gateway import eventually
-from support.parties import Fleet, exchange, init_device, unique, unique_device_id
+from support.parties import PASSWORD, Fleet, exchange, init_device, unique, unique_device_id
 from support.raw import fetch_url
-from support.uploads import Upload, content
+from support.uploads import Upload, completed, content
 
 
 def test_device_is_registered_initialized_and_disabled(console, admin, fleet, gateway, stubs):
@@ -22,10 +22,7 @@ def test_device_is_registered_initialized_and_disabled(console, admin, fleet, ga
     console.press("Register device")
     console.fill("Device id", device)
     console.fill("Name", "Blue rover")
-    console.choose(
-        "Suite",
-        next(o.text for o in console.field("Suite").find_elements(By.TAG_NAME, "option") if fleet.suite in o.text),
-    )
+    Select(console.field("Suite")).select_by_value(fleet.suite)
     console.fill("Tags", "model=mk2\nowner=A & B <i>")
     console.press("Register")
     console.heading("Blue rover")
@@ -205,6 +202,32 @@ def test_device_dialogs_state_the_consequence(console, fleet, gateway, stubs):
     console.press("Delete")
     assert "only if it never fetched a key" in console.dialog(f"Delete device {device}?")
     console.press("Cancel")
+
+
+def test_list_has_the_number_of_objects_of_each_device(page, new_organization):
+    boss = new_organization()
+    fleet = Fleet.create(boss)
+    uploader = fleet.uploader()
+    for number in range(2):
+        completed(uploader, content(10, number))
+    counts = {fleet.register().device_id: "0", uploader.device_id: "2"}
+    page.sign_in(boss.organization, "boss", PASSWORD)
+    page.go("Devices")
+    page.until(lambda: {row["Device"]: row["Objects"] for row in page.rows()} == counts)
+
+
+def test_suites_have_the_names_of_their_sites(page, new_organization):
+    boss = new_organization()
+    north, south = (boss.admin("CreateSite", name=name).site.site_id for name in ("North", "South"))
+    suites = [
+        boss.devices("CreateDeviceSuite", site_id=site, display_name="Haulers").name for site in (north, south, south)
+    ]
+    page.sign_in(boss.organization, "boss", PASSWORD)
+    page.go("Devices")
+    options = {each.get_attribute("value"): each.text for each in Select(page.field("Suite")).options}
+    first, *others = (options[suite] for suite in suites)
+    # Two that are otherwise equal have their ids, too.
+    assert [first, *others] == ["Haulers (North)", *(f"Haulers (South), {suite}" for suite in suites[1:])]
 
 
 def test_upload_in_progress_is_updated(console, uploader):

@@ -1,10 +1,14 @@
 import { call } from './api.js'
+import { deviceLink } from './device-names.js'
 import { button, h, nameText, pageHeader } from './dom.js'
 import { formField } from './dialog.js'
-import { timeElement } from './format.js'
+import { formatCount, timeElement } from './format.js'
 import { pagedTable } from './table.js'
 
 const periods = [['3600', 'Last hour'], ['86400', 'Last 24 hours'], ['604800', 'Last 7 days'], ['', 'All time']]
+
+/** Ids that a line shows without being opened. */
+const shownIds = 3
 
 /** Shows the lines of the audit log, newest first. */
 export function renderAudit(body, { query, reload }) {
@@ -21,16 +25,29 @@ export function renderAudit(body, { query, reload }) {
     }, period ? 'No events in this period.' : 'No events.'))
 }
 
+/** The id in `device:ID`, an actor, or `devices/ID`, a target. */
+function deviceOf(text = '') {
+  return text.match(/^(?:device:|devices\/)(\d{6}-\d{6})$/)?.[1]
+}
+
+function code(text) {
+  return h('code', { class: 'target' }, text)
+}
+
 const columns = [
   { title: 'Time', cell: (line) => timeElement(line.at) },
-  { title: 'Actor', cell: (line) => nameText(line.actor) },
+  { title: 'Actor', cell: ({ actor }) => (deviceOf(actor) ? deviceLink(deviceOf(actor)) : nameText(actor)) },
   {
     title: 'Action',
     cell: ({ action, count }) => h('span', { class: 'action' }, Number(count) > 1 ? `${action} × ${count}` : action),
   },
   {
     title: 'Target',
-    cell: (line) => line.target && h('code', { class: 'target' }, [line.target, ...line.ids ?? []].join(' ')),
+    cell: ({ target, ids = [] }) => {
+      if (ids.length === 0) return target && (deviceOf(target) ? deviceLink(deviceOf(target)) : code(target))
+      if (ids.length <= shownIds) return code([target, ...ids].join(' '))
+      return h('details', {}, h('summary', {}, h('code', {}, target), ` and ${formatCount(ids.length, 'id')}`), code(ids.join(' ')))
+    },
   },
   { title: 'Result', cell: (line) => line.result },
   { title: 'Organization', cell: (line) => line.organization || null },

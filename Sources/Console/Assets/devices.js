@@ -4,7 +4,8 @@ import { deviceLink, keepDeviceNames } from './device-names.js'
 import { badge, button, h, pageHeader, showNotice } from './dom.js'
 import { formField, showFormDialog } from './dialog.js'
 import { enumLabel, parseTags, timeElement } from './format.js'
-import { createSuite } from './suites.js'
+import { loadSiteNames } from './object-facets.js'
+import { createSuite, suiteText } from './suites.js'
 import { pagedTable } from './table.js'
 
 const statuses = [
@@ -15,6 +16,8 @@ const silences = [['', 'Any time'], ['0.0417', 'Over 1 hour ago'], ['1', 'Over 1
   ['7', 'Over 7 days ago'], ['30', 'Over 30 days ago']]
 const orders = [['', 'Device id'], ['display_name', 'Name'], ['last_seen_at', 'Last seen, longest ago first'],
   ['last_seen_at desc', 'Last seen, latest first']]
+/** The devices whose objects are counted, those with the most objects. */
+const mostCounts = 1000
 const badgeKinds = { DEVICE_STATUS_INITIALIZED: 'good', DEVICE_STATUS_DISABLED: 'bad' }
 
 /** The device's state as a badge. */
@@ -24,18 +27,17 @@ export function deviceBadge(device) {
 
 /** Returns all suites as `[name, text]`, the options of a select. */
 export async function suiteOptions() {
-  const { deviceSuites = [] } = await call('devices', 'ListDeviceSuites', { pageSize: 1000 })
-  return deviceSuites.map((suite) => [suite.name, suiteName(suite)])
-}
-
-function suiteName(suite) {
-  return suite.displayName ? `${suite.displayName} (${suite.name})` : suite.name
+  const [suites] = await Promise.all([
+    callAll('devices', 'ListDeviceSuites', 'deviceSuites', { pageSize: 1000 }), loadSiteNames().catch(() => {})])
+  const texts = suites.map(suiteText)
+  const isUnique = (text) => texts.indexOf(text) === texts.lastIndexOf(text)
+  return suites.map(({ name }, index) => [name, isUnique(texts[index]) ? texts[index] : `${texts[index]}, ${name}`])
 }
 
 /** Shows the organization's devices: those of a filter, which is in the page's address, in the order of choice. */
 export async function renderDevices(body, { query, reload }) {
-  const [suites, sites, uploads] = await Promise.all([
-    suiteOptions(), callAll('admin', 'ListSites', 'sites'), lastUploads()])
+  const [suites, sites, countOf] = await Promise.all([
+    suiteOptions(), callAll('admin', 'ListSites', 'sites'), objectCounts()])
   const suiteNames = new Map(suites)
   const filter = deviceFilter(query)
   const apply = (event) => {
@@ -67,29 +69,31 @@ export async function renderDevices(body, { query, reload }) {
       } },
       { title: 'Suite', cell: (device) => suiteNames.get(device.suite) ?? (device.suite || 'none') },
       { title: 'State', cell: (device) => [deviceBadge(device), isSilent(device) && badge('silent', 'bad')] },
-      { title: 'Objects', isNumber: true, cell: (device) => objectsLink(device, uploads) },
-      { title: 'Program', cell: (device) => device.sdkVersion || null },
-      { title: 'Platform', cell: (device) => device.platform || null },
+      { title: 'Objects', isNumber: true, cell: (device) => objectsLink(device, countOf) },
+      { title: 'Program', isMinor: true, cell: (device) => device.sdkVersion || null },
+      { title: 'Platform', isMinor: true, cell: (device) => device.platform || null },
       { title: 'Last seen', cell: (device) => timeElement(device.lastSeenAt, { isShort: true }) },
     ], (pageToken) => loadDevicePage(filter, pageToken), isFiltered
       ? 'No devices match the filter.'
       : firstDevice(suites)))
 }
 
-/** The number of objects of the devices that have most of them. */
-async function lastUploads() {
+/** Returns a function that returns the number of objects of a device; `null` if it is not known. */
+async function objectCounts() {
   try {
-    const { facets = [] } = await call('management', 'GetObjectFacets', {})
-    const devices = facets.find((facet) => facet.name === 'device')?.values ?? []
-    return new Map(devices.map(({ value, objects }) => [value, objects]))
+    const { facets = [] } = await call('management', 'GetObjectFacets', { facet: 'device', valueLimit: mostCounts })
+    const { values = [], totalValues, isLowerBound } = facets[0] ?? {}
+    const counts = new Map(values.map(({ value, objects }) => [value, Number(objects)]))
+    const isComplete = !isLowerBound && Number(totalValues ?? 0) <= counts.size
+    return (id) => counts.get(id) ?? (isComplete ? 0 : null)
   } catch {
     return new Map()
   }
 }
 
-function objectsLink({ deviceId }, counts) {
+function objectsLink({ deviceId }, countOf) {
   const address = `#/objects?${new URLSearchParams({ filter: `device=${deviceId}` })}`
-  return h('a', { href: address }, counts.has(deviceId) ? Number(counts.get(deviceId)).toLocaleString('en') : 'Show')
+  return h('a', { href: address }, countOf(deviceId)?.toLocaleString('en') ?? 'Show')
 }
 
 /** What leads to the first device. */

@@ -26,6 +26,11 @@ export async function renderSuites(body, { reload }) {
     }, 'No suites. Select “New suite” to create one.'))
 }
 
+/** A suite by its name and that of its site. */
+export function suiteText({ name, displayName, siteId }) {
+  return `${displayName || name} (${siteName(siteId)})`
+}
+
 /** Asks for a suite's properties, and creates it. */
 export async function createSuite(reload) {
   const sites = await callAll('admin', 'ListSites', 'sites')
@@ -42,7 +47,7 @@ export async function createSuite(reload) {
     submit: 'Create',
     action: async (message) => {
       const suite = await call('devices', 'CreateDeviceSuite', message)
-      showNotice(`Suite “${suite.displayName} (${suite.name})” was created.`)
+      showNotice(`Suite “${suite.displayName}” was created.`)
       await reload()
     },
   })
