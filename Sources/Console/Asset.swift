@@ -103,6 +103,7 @@ struct Asset: Sendable {
         "upload-records.js": PackageResources.upload_records_js,
         "upload-transfer.js": PackageResources.upload_transfer_js,
         "uploads.js": PackageResources.uploads_js,
+        "user-agent.js": PackageResources.user_agent_js,
         "users.js": PackageResources.users_js,
         "viewers.js": PackageResources.viewers_js,
         "virtual-table.js": PackageResources.virtual_table_js,

@@ -14,7 +14,9 @@ def test_account_page_lists_sessions_and_ends_others(page, gateway, stubs, viewe
     page.go("My account")
     page.until(lambda: len(page.rows()) == 2)
     (own,) = [row for row in page.rows() if "this session" in row["Program"]]
-    assert "Chrome" in own["Program"] and own["Address"] == "127.0.0.1"
+    assert re.fullmatch(r"Chrome \d+ on Linux this session", own["Program"]) and own["Address"] == "127.0.0.1"
+    (program,) = [row["Program"] for row in page.rows() if row != own]
+    assert program.startswith("grpc-python/")
     page.press("End all others")
     page.press("End all others")
     page.notice("1 session ended.")
@@ -22,6 +24,19 @@ def test_account_page_lists_sessions_and_ends_others(page, gateway, stubs, viewe
         other.objects("ListObjects")
     page.driver.refresh()
     page.heading("My account")
+
+
+def test_programs_are_named_by_their_browsers(page):
+    agents = {
+        "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0": "Firefox 128 on Linux",
+        "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36 "
+        "Edg/126.0.0.0": "Edge 126 on Windows",
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 "
+        "Mobile/15E148 Safari/604.1": "Safari 17 on iOS",
+        "data-gateway/0.3.0": "data-gateway/0.3.0",
+    }
+    body = "const { programName } = await import('/console/user-agent.js'); return arguments[0].map(programName)"
+    assert page.script(body, list(agents)) == list(agents.values())
 
 
 def test_revoked_session_shows_the_sign_in_page(page, gateway, stubs, viewer):

@@ -4,6 +4,7 @@ import { formField, showDialog, showFormDialog, showSecret } from './dialog.js'
 import { formatCount, timeElement } from './format.js'
 import { drawQR } from './qr.js'
 import { table } from './table.js'
+import { programName } from './user-agent.js'
 
 const codeField = {
   name: 'code', label: 'Code', required: true, autocomplete: 'one-time-code', spellcheck: 'false',
@@ -136,7 +137,8 @@ function removeSecondFactor(reload) {
 
 function sessionTable(sessions, reload) {
   return table([
-    { title: 'Program', cell: (each) => [each.userAgent || 'unknown', each.isCurrent && [' ', badge('this session')]] },
+    { title: 'Program', cell: ({ userAgent, isCurrent }) => [
+      h('span', { title: userAgent }, programName(userAgent || 'unknown')), isCurrent && [' ', badge('this session')]] },
     { title: 'Address', cell: (each) => h('span', { class: 'id' }, each.address || 'unknown') },
     { title: 'Signed in', cell: (each) => timeElement(each.createdAt) },
     { title: 'Last used', cell: (each) => timeElement(each.lastUsedAt) },
