@@ -249,7 +249,8 @@ extension ObjectDetails {
     init(_ details: ObjectDetailsRecord) {
         let object = details.object
         self.init(
-            object: DataObject(ListedObject(object: object, tags: details.tags)), tags: details.tags,
+            object: DataObject(ListedObject(object: object, tags: details.tags, topics: details.topics)),
+            tags: details.tags,
             deviceID: object.owner.deviceID ?? "",
             siteID: object.owner.siteID,
             organization: details.organization, uploadID: object.uploadID, bucket: object.content.bucket,

@@ -282,7 +282,23 @@ def test_facets_stay_beside_a_long_list(many_objects):
     last.click()
     console.until(lambda: "model%3Dr5" in console.driver.current_url)
 
+
+def test_column_has_the_topics_of_recordings(console, gateway, uploader, admin):
+    run = unique("run")
+    completed(uploader, recording(), {"run": run, FILE_NAME_TAG: "drive.mcap"})
+    completed(uploader, content(10), {"run": run, FILE_NAME_TAG: "notes.bin"})
+    search(console, gateway, f"raw_tags.run={run}")
+    console.until(lambda: len(names(console)) == 2)
+    # The gateway reads the recording in the background.
+    console.until(lambda: [found.name for found in admin.list_all(filter=f"topic=/imu raw_tags.run={run}")])
+    console.press("Columns")
+    console.field("Topics").click()
+    console.press("Show")
+    topics = lambda: [row.get("Topics") for row in console.rows()]
+    console.until(lambda: topics() == ["–", "/camera/front, /imu"])
+    assert "topics" in console.driver.current_url
     console.driver.refresh()
+    console.until(lambda: topics() == ["–", "/camera/front, /imu"])
 
 
 def test_scrolling_shows_other_objects_in_the_same_rows(console, gateway, uploader):

@@ -97,6 +97,18 @@ final class CatalogScene: Sendable {
         return object
     }
 
+    /// Adds topics to a recording, `/topic-1000` and the next ones.
+    func addTopics(_ count: Int, to object: CatalogObject, suffix: String = "") throws {
+        try database.writeBlocking { connection in
+            for number in 1000..<1000 + count {
+                try connection.execute(
+                    "INSERT INTO object_topics (position, topic) SELECT position, $2 FROM objects WHERE id = $1",
+                    object.id,
+                    "/topic-\(number)\(suffix)")
+            }
+        }
+    }
+
     /// Returns the object that ``add(size:organization:site:device:tags:)`` adds.
     func newObject(
         size: Int64, organization: Int64 = 1, site: Int64 = 1, device: String? = nil

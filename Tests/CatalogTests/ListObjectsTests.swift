@@ -4,6 +4,7 @@ import Crypto
 import Database
 import DatabaseTesting
 import GatewayAPI
+import GatewayTesting
 import ObjectFilters
 import Proto
 import RPC
@@ -21,6 +22,27 @@ import Testing
         #expect(found.status == .verified && found.sizeBytes == 10 && found.etag == "\"10\"")
         #expect(found.createdAtUnix == object.times.createdAt.seconds)
         #expect(found.uploadedAtUnix == found.createdAtUnix + 1 && found.verifiedAtUnix == found.createdAtUnix + 2)
+    }
+
+    @Test func topicsAndDeviceNamesAreReturnedOnRequest() async throws {
+        let scene = try CatalogScene()
+        let object = try scene.add(size: 1, device: OneDevice.id)
+        try scene.addTopics(120, to: object)
+        try scene.add(size: 2, device: "260427-000002")
+        // A device of another organization that once had the same id.
+        try scene.add(size: 3, organization: 2, device: OneDevice.id)
+        let context = CallContext(
+            method: DataGatewayObjectServiceMethods.listObjects,
+            identity: Principal.user(scene.user(isSystem: true)))
+        for order in ["", "size desc"] {
+            let plain = try await scene.service.listObjects(ListObjectsRequest(orderBy: order), context: context)
+            #expect(plain.objects.allSatisfy { $0.topics.isEmpty && $0.deviceName.isEmpty })
+            let found = try await scene.service.listObjects(
+                ListObjectsRequest(orderBy: order, withTopics: true, withDeviceNames: true), context: context)
+            #expect(found.objects.map(\.sizeBytes) == [3, 2, 1])
+            #expect(found.objects.map(\.deviceName) == ["", "", "Picker 041"])
+            #expect(found.objects.map(\.topics) == [[], [], (1000..<1100).map { "/topic-\($0)" }])
+        }
     }
 
     @Test func newestFirstWhateverTheClockDoes() async throws {

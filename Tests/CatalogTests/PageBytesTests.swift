@@ -57,6 +57,23 @@ import Testing
         }
     }
 
+    @Test func topicsAreCounted() async throws {
+        let scene = try CatalogScene()
+        for size: Int64 in 1...5 {
+            try scene.addTopics(100, to: try scene.add(size: size), suffix: String(repeating: "t", count: 5000))
+        }
+        var (sizes, token) = ([Int64](), "")
+        repeat {
+            let page = try await scene.service.listObjects(
+                ListObjectsRequest(pageSize: 1000, pageToken: token, withTopics: true),
+                context: scene.context(DataGatewayObjectServiceMethods.listObjects))
+            #expect(page.objects.count <= 2)
+            sizes += page.objects.map(\.sizeBytes)
+            token = page.nextPageToken
+        } while !token.isEmpty
+        #expect(sizes == [5, 4, 3, 2, 1])
+    }
+
     @Test func tagsAreCountedOnce() async throws {
         let scene = try scene()
         for filter in ["", "size>0"] {

@@ -132,6 +132,9 @@ package protocol DeviceDirectory: Sendable {
     /// Returns the display names of an organization's devices and sites.
     func displayNames(organizationID: Int64, in connection: ReadConnection) throws -> DisplayNames
 
+    /// Returns the display names of those devices of the organization that have one.
+    func displayNames(of ids: [String], organizationID: Int64, in connection: ReadConnection) throws -> [String: String]
+
     /// Returns a number that differs as soon as ``displayNames(organizationID:in:)`` may.
     func displayNameVersion(organizationID: Int64, in connection: ReadConnection) throws -> Int64
 
@@ -140,6 +143,17 @@ package protocol DeviceDirectory: Sendable {
 
     /// Records that the device has received a key and is therefore initialized.
     func noteKey(of id: String, at now: UnixTime, in connection: Connection) throws
+}
+
+extension DeviceDirectory {
+    package func displayNames(
+        of ids: [String], organizationID: Int64, in connection: ReadConnection
+    ) throws -> [String: String] {
+        let names = try displayNames(organizationID: organizationID, in: connection).devices.filter {
+            ids.contains($0.id)
+        }
+        return Dictionary(names.map { ($0.id, $0.name) }) { first, _ in first }
+    }
 }
 
 /// The display names of devices and sites, by their ids.

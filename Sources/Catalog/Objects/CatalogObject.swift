@@ -139,6 +139,8 @@ package enum ObjectNaming {
 struct ObjectDetailsRecord: Sendable {
     let object: CatalogObject
     let tags: [String: String]
+    /// The first topics of a recording.
+    let topics: [String]
     /// The organization's name.
     let organization: String
     /// The object's entry in the trash; `nil` = it is not there.

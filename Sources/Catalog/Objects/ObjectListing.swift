@@ -22,19 +22,19 @@ struct ObjectListing: Sendable {
 
     /// - Returns: the objects with their tags, and the token of the next page, which is empty on the last page.
     func page(
-        size: Int32, token: String, filter text: String, timeZone: String = "", order orderText: String = "",
-        for user: UserPrincipal
+        _ request: ListObjectsRequest, for user: UserPrincipal
     ) async throws -> (objects: [ListedObject], next: String) {
-        let filter = try RequestedFilter(text, timeZone: timeZone, in: zones)
-        let order = try ObjectOrder.parse(orderText)
-        let request = try Page(
-            size: size, token: token, tokens: tokens,
-            scope: Self.scope([text, orderText, timeZone], for: user))
-        let cursor = try request.cursor { PageCursor($0, order: order) }
+        let filter = try RequestedFilter(request.filter, timeZone: request.timeZone, in: zones)
+        let order = try ObjectOrder.parse(request.orderBy)
+        let requested = try Page(
+            size: request.pageSize, token: request.pageToken, tokens: tokens,
+            scope: Self.scope([request.filter, request.orderBy, request.timeZone], for: user))
+        let cursor = try requested.cursor { PageCursor($0, order: order) }
         let now = cursor?.now ?? clock.now().seconds
         let query = PageQuery(
             scope: user.objectScope, filter: filter.resolved(at: now).hidingTrash, after: cursor?.place.position,
-            limit: request.limit, visits: configuration.pageVisits)
+            limit: requested.limit, visits: configuration.pageVisits,
+            parts: ListedParts(hasTopics: request.withTopics, deviceNames: request.withDeviceNames ? names : nil))
         let page =
             if let order {
                 try await database.readInBackground { connection in
@@ -45,7 +45,7 @@ struct ObjectListing: Sendable {
                 try await newestFirst(query)
             }
         let next = page.next.map { PageCursor(place: $0, now: filter.filter.dependsOnTime ? now : nil).text }
-        return (page.objects.rows, next.map(request.token) ?? "")
+        return (page.objects.rows, next.map(requested.token) ?? "")
     }
 
     private struct ListedPage: Sendable {
@@ -71,7 +71,7 @@ struct ObjectListing: Sendable {
     private static func page(_ query: PageQuery, in connection: ReadConnection) throws -> ListedPage {
         let records = ObjectRecords(connection)
         let page = try records.page(query)
-        var objects = try records.listed(page.rows.rows, limit: query.limit)
+        var objects = try records.listed(page.rows.rows, limit: query.limit, with: query.parts)
         let rows = page.rows.rows
         let next = objects.rows.count < rows.count ? rows[objects.rows.count].position + 1 : page.next
         if next != nil { objects.end() }
@@ -84,7 +84,7 @@ struct ObjectListing: Sendable {
         let search = SortedSearch(connection: connection, order: order, filter: query.filter, scope: query.scope)
         let page = try search.page(after: after, limit: query.limit)
         let rows = page.found.rows
-        let objects = try ObjectRecords(connection).listed(rows.map(\.row), limit: query.limit)
+        let objects = try ObjectRecords(connection).listed(rows.map(\.row), limit: query.limit, with: query.parts)
         let isCut = objects.rows.count < rows.count
         return ListedPage(objects: objects, next: isCut ? rows[objects.rows.count - 1].place : page.next)
     }
@@ -136,6 +136,10 @@ private struct PageCursor {
 struct ListedObject: Sendable {
     let object: CatalogObject
     let tags: [String: String]
+    /// The first topics of a recording, in lists with topics.
+    var topics: [String] = []
+    /// The display name of the device, in lists with names; empty = none.
+    var deviceName = ""
 }
 
 extension DataObject {
@@ -150,6 +154,6 @@ extension DataObject {
             tags: listed.tags, crc64Ecma: description.crc64.map { String($0) } ?? "",
             recordedFrom: description.recordedFrom.map { Timestamp($0) },
             recordedTo: description.recordedTo.map { Timestamp($0) }, trashedAt: object.trashedAt.map { Timestamp($0) },
-            relativePath: description.relativePath?.text ?? "")
+            relativePath: description.relativePath?.text ?? "", topics: listed.topics, deviceName: listed.deviceName)
     }
 }

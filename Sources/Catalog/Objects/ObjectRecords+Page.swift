@@ -14,6 +14,7 @@ struct PageQuery: Sendable {
     var limit: PageLimit
     /// The number of rows that may be read; the page is short if that is not enough.
     var visits: Int
+    var parts = ListedParts()
 
     /// Returns the query whose words also find display names.
     func resolved(by names: DisplayNameSearch, in connection: ReadConnection) throws -> PageQuery {
@@ -25,7 +26,7 @@ struct PageQuery: Sendable {
     /// The query for the part of the page that is read on an event loop; `nil` if each row may need tags to be compared, or if all
     /// positions are read at once.
     var onLoop: PageQuery? {
-        guard !filter.withoutRequiredTags.readsTags, !filter.hasRecorded else { return nil }
+        guard !filter.withoutRequiredTags.readsTags, !filter.hasRecorded, parts.isEmpty else { return nil }
         var query = self
         query.limit = limit.partOnLoop
         query.visits = min(visits, Self.visitsOnLoop)
@@ -42,6 +43,15 @@ struct PageQuery: Sendable {
     }
 }
 
+/// Additional parts of the objects of a list.
+struct ListedParts: Sendable {
+    var hasTopics = false
+    /// Finds the names of the devices; `nil` = the list has none.
+    var deviceNames: DisplayNameSearch?
+
+    var isEmpty: Bool { !hasTopics && deviceNames == nil }
+}
+
 struct ObjectPage: Sendable {
     let rows: PageRows<ObjectRow>
     /// The position below which the next page begins; `nil` = this is the last page.
@@ -50,8 +60,8 @@ struct ObjectPage: Sendable {
 
 /// The number of objects whose tags one statement reads.
 private let tagChunkSize = 100
-/// The size for which a tag counts beside its texts.
-private let tagOverhead = 16
+/// The size for which a tag, a topic or a name counts beside its texts.
+private let textOverhead = 16
 
 extension ObjectRecords {
     /// Returns a page, newest objects first. It ends at the limit in bytes as if their tags were read.
@@ -75,18 +85,18 @@ extension ObjectRecords {
 
     /// Returns objects with their tags: as many of `rows` as fit into a page. No more tags are read than fit into it, and those of a
     /// few objects.
-    func listed(_ rows: [ObjectRow], limit: PageLimit) throws -> PageRows<ListedObject> {
+    func listed(
+        _ rows: [ObjectRow], limit: PageLimit, with parts: ListedParts = ListedParts()
+    ) throws -> PageRows<ListedObject> {
         var page = PageRows<ListedObject>(limit)
         page.reserve(rows.count)
         var start = 0
         while start < rows.count {
             let chunk = Self.tagChunk(of: rows[start...])
-            let tags = try tags(at: chunk.map(\.position))
-            for row in chunk {
-                let tags = tags[row.position] ?? [:]
-                let size = row.bytes + Self.size(of: tags)
+            for (row, object) in zip(chunk, try objects(of: chunk, with: parts)) {
+                let size = row.bytes + object.addedBytes
                 guard page.admits(size) else { return page }
-                page.append(ListedObject(object: row.object, tags: tags), bytes: size)
+                page.append(object, bytes: size)
             }
             start = chunk.endIndex
         }
@@ -99,8 +109,24 @@ extension ObjectRecords {
         return known.isEmpty ? rows.prefix(1) : known
     }
 
-    private static func size(of tags: [String: String]) -> Int {
-        tags.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + tagOverhead }
+    private func objects(of rows: ArraySlice<ObjectRow>, with parts: ListedParts) throws -> [ListedObject] {
+        let tags = try tags(at: rows.map(\.position))
+        let names = try parts.deviceNames?.devices(of: rows.map(\.object), in: connection) ?? [:]
+        return try rows.map { row in
+            let owner = row.object.owner
+            return ListedObject(
+                object: row.object, tags: tags[row.position] ?? [:],
+                topics: parts.hasTopics ? try RecordingRecords(connection).topics(at: row.position) : [],
+                deviceName: owner.deviceID.flatMap { names[owner.organizationID]?[$0] } ?? "")
+        }
+    }
+}
+
+extension ListedObject {
+    /// The size in a page of what is not in the row of the object.
+    fileprivate var addedBytes: Int {
+        tags.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + textOverhead }
+            + topics.reduce(0) { $0 + $1.utf8.count + textOverhead } + deviceName.utf8.count
     }
 }
 

@@ -276,7 +276,8 @@ package struct ObjectRecords<C: ReadConnection> {
             "SELECT name FROM organizations WHERE id = $1", object.owner.organizationID
         ) { $0.text("name") }
         return ObjectDetailsRecord(
-            object: object, tags: try tags(position: position), organization: organization ?? "",
+            object: object, tags: try tags(position: position),
+            topics: try RecordingRecords(connection).topics(at: position), organization: organization ?? "",
             trashing: try trashing(of: object))
     }
 

@@ -34,6 +34,8 @@ enum RecordingSchema {
 
 /// The number of topics in one statement.
 private let batch = 100
+/// The topics of an object in lists.
+private let mostListed = 100
 
 /// The SQL of recordings: those that have to be read, and the topics of the others.
 struct RecordingRecords<C: ReadConnection> {
@@ -93,6 +95,13 @@ struct RecordingRecords<C: ReadConnection> {
                 "INSERT INTO object_topics (position, topic) VALUES \(rows) ON CONFLICT DO NOTHING",
                 arguments: [position] + topics.map { $0 as (any Bindable)? })
         }
+    }
+
+    /// Returns the first 100 topics of an object in alphabetical order.
+    func topics(at position: Int64) throws -> [String] {
+        try connection.query(
+            "SELECT topic FROM object_topics WHERE position = $1 ORDER BY topic LIMIT $2", position, mostListed
+        ) { $0.text("topic") }
     }
 
     /// Calls `body` with the position of each of some objects and one of its topics.

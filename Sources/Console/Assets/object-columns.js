@@ -14,7 +14,8 @@ const types = {
   size: { title: 'Size', width: '5.5rem', order: 'size', isNumber: true, create: () => textCell((row) => formatBytes(row.size)) },
   started: { title: 'Started', width: '8.5rem', order: 'created', create: ({ source }) => timeCell(source, (row) => row.createdAt) },
   recorded: { title: 'Recorded', width: '8.5rem', order: 'recorded', create: ({ source }) => timeCell(source, (row) => seconds(row.recordedFrom)) },
-  duration: { title: 'Duration', width: '6rem', isNumber: true, create: () => textCell(duration) },
+  duration: { title: 'Duration', width: '7.5rem', isNumber: true, create: () => textCell(duration) },
+  topics: { title: 'Topics', width: 'minmax(8rem, 2fr)', create: () => textCell((row) => row.topics) },
   completed: { title: 'Completed', width: '8.5rem', order: '', create: ({ source }) => timeCell(source, (row) => row.completedAt) },
 }
 const defaultColumns = ['device', 'site', 'tags', 'size', 'started', 'completed']

@@ -41,14 +41,16 @@ function listedObject(object) {
     tags: tagsOf(object), createdAt: Number(object.createdAtUnix ?? 0), completedAt: Number(object.verifiedAtUnix ?? 0),
     recordedFrom: object.recordedFrom,
     recordedTo: object.recordedTo,
+    topics: shared((object.topics ?? []).join(', ')),
   }
 }
 
 /** The objects that match a filter, loaded page by page as they are needed. */
 export class ObjectSource {
-  /** `zone`: the zone of the days and times. */
-  constructor(filter, order, zone) {
+  /** `zone`: the zone of the days and times. `withTopics`: whether the rows have the topics of recordings. */
+  constructor(filter, order, zone, withTopics) {
     this.filter = filter
+    this.withTopics = withTopics
     this.zone = zone
     this.order = order
     this.rows = []
@@ -107,7 +109,7 @@ export class ObjectSource {
 
   fetchPage(pageToken, size, options = {}) {
     return callInZone(this, 'objects', 'ListObjects',
-      { pageSize: size, pageToken, filter: this.filter, orderBy: this.order }, options)
+      { pageSize: size, pageToken, filter: this.filter, orderBy: this.order, withTopics: this.withTopics }, options)
   }
 
   append(objects) {

@@ -23,9 +23,9 @@ const keptLists = 4
 const lists = new Map()
 
 /** Returns the list for a filter, an order and a zone, as it was when the page was left. */
-function listFor(filter, order, zone) {
-  const key = JSON.stringify([selectedOrganization(), filter, order, zone])
-  const list = lists.get(key) ?? { source: new ObjectSource(filter, order, zone), selection: new Selection(filter) }
+function listFor(filter, order, zone, withTopics) {
+  const key = JSON.stringify([selectedOrganization(), filter, order, zone, withTopics])
+  const list = lists.get(key) ?? { source: new ObjectSource(filter, order, zone, withTopics), selection: new Selection(filter) }
   lists.delete(key)
   lists.set(key, list)
   if (lists.size > keptLists) lists.delete(lists.keys().next().value)
@@ -45,7 +45,7 @@ export async function renderObjects(body, { query, signal, reload }) {
   keepColumns(columns)
   const zone = await zoneOfFilter(filter)
   if (signal.aborted) return
-  const { source, selection } = listFor(filter, order, zone)
+  const { source, selection } = listFor(filter, order, zone, columns.includes('topics'))
   const status = h('p', { class: 'list-status', role: 'status' })
   const message = h('div', {})
   const arrivals = button('Show new objects', () => {

@@ -166,6 +166,12 @@ struct DeviceRecordDirectory: DeviceDirectory {
             })
     }
 
+    func displayNames(
+        of ids: [String], organizationID: Int64, in connection: ReadConnection
+    ) throws -> [String: String] {
+        try DeviceRecords(connection).displayNames(of: ids, organizationID: organizationID)
+    }
+
     func displayNameVersion(organizationID: Int64, in connection: ReadConnection) throws -> Int64 {
         try DisplayNameRecords(connection).version(organizationID: organizationID)
     }

@@ -608,6 +608,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.ListObjectsRequest.filter	Terms such as `status:verified`; an object must match all of them.
         archebase.data_gateway.v1.ListObjectsRequest.order_by	`created`, `recorded`, `size` or `name`, and ` desc` for the largest first; empty = newest first, by the time of verification.
         archebase.data_gateway.v1.ListObjectsRequest.time_zone	The time zone of the days in the filter, a name of the time zone database such as `Europe/Berlin`; empty = UTC.
+        archebase.data_gateway.v1.ListObjectsRequest.with_topics	Whether the objects have `topics`, and `device_name`.
         archebase.data_gateway.v1.DataObject	A stored object.
         archebase.data_gateway.v1.DataObject.name	The file's name, valid in every file system; made from the device and a time if the client sent none.
         archebase.data_gateway.v1.DataObject.content_type	A media type, e.g. `video/mp4`; `application/octet-stream` if unknown.
@@ -616,6 +617,8 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.DataObject.recorded_from	The time range of the content, if the client sent it.
         archebase.data_gateway.v1.DataObject.trashed_at	The time at which the object was moved to the trash; unset = it is not in the trash.
         archebase.data_gateway.v1.DataObject.relative_path	The file's path below the folder that was uploaded, with the file's own name: names separated by slashes, without `.` and `..`; empty if the client sent none.
+        archebase.data_gateway.v1.DataObject.topics	The topics of a recording in alphabetical order, at most 100; only in GetObject and in a list that was requested with them.
+        archebase.data_gateway.v1.DataObject.device_name	The display name of the device; only in a list that was requested with it.
         archebase.data_gateway.v1.ListObjectsResponse.next_page_token	Empty on the last page.
         archebase.data_gateway.v1.RequestDownloadRequest.lifetime_seconds	For how long the URLs work; 0 means 900. At most what the gateway's configuration allows (downloads.max_lifetime_seconds).
         archebase.data_gateway.v1.DownloadObjectLocation.read	The response to it has the file's name in Content-Disposition.

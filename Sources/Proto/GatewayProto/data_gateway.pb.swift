@@ -1569,6 +1569,9 @@ public struct ListObjectsRequest: Message {
     public var orderBy: String = ""
     /// The time zone of the days in the filter, a name of the time zone database such as `Europe/Berlin`; empty = UTC.
     public var timeZone: String = ""
+    /// Whether the objects have `topics`, and `device_name`.
+    public var withTopics: Bool = false
+    public var withDeviceNames: Bool = false
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -1578,13 +1581,17 @@ public struct ListObjectsRequest: Message {
         pageToken: String = "",
         filter: String = "",
         orderBy: String = "",
-        timeZone: String = ""
+        timeZone: String = "",
+        withTopics: Bool = false,
+        withDeviceNames: Bool = false
     ) {
         self.pageSize = pageSize
         self.pageToken = pageToken
         self.filter = filter
         self.orderBy = orderBy
         self.timeZone = timeZone
+        self.withTopics = withTopics
+        self.withDeviceNames = withDeviceNames
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -1595,6 +1602,8 @@ public struct ListObjectsRequest: Message {
             case 26: try ProtoString.merge(into: &self.filter, from: &reader)
             case 802: try ProtoString.merge(into: &self.orderBy, from: &reader)
             case 810: try ProtoString.merge(into: &self.timeZone, from: &reader)
+            case 824: try ProtoBool.merge(into: &self.withTopics, from: &reader)
+            case 832: try ProtoBool.merge(into: &self.withDeviceNames, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1607,11 +1616,15 @@ public struct ListObjectsRequest: Message {
         size += ProtoString.size(self.filter, tag: 26)
         size += ProtoString.size(self.orderBy, tag: 802)
         size += ProtoString.size(self.timeZone, tag: 810)
+        size += ProtoBool.size(self.withTopics, tag: 824)
+        size += ProtoBool.size(self.withDeviceNames, tag: 832)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoBool.write(self.withDeviceNames, tag: 832, to: &writer)
+        ProtoBool.write(self.withTopics, tag: 824, to: &writer)
         ProtoString.write(self.timeZone, tag: 810, to: &writer)
         ProtoString.write(self.orderBy, tag: 802, to: &writer)
         ProtoString.write(self.filter, tag: 26, to: &writer)
@@ -1650,6 +1663,10 @@ public struct DataObject: Message {
     /// The file's path below the folder that was uploaded, with the file's own name: names separated by slashes, without `.` and `..`;
     /// empty if the client sent none.
     public var relativePath: String = ""
+    /// The topics of a recording in alphabetical order, at most 100; only in GetObject and in a list that was requested with them.
+    public var topics: [String] = []
+    /// The display name of the device; only in a list that was requested with it.
+    public var deviceName: String = ""
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -1672,7 +1689,9 @@ public struct DataObject: Message {
         recordedFrom: Timestamp? = nil,
         recordedTo: Timestamp? = nil,
         trashedAt: Timestamp? = nil,
-        relativePath: String = ""
+        relativePath: String = "",
+        topics: [String] = [],
+        deviceName: String = ""
     ) {
         self.objectID = objectID
         self.fileID = fileID
@@ -1692,6 +1711,8 @@ public struct DataObject: Message {
         self.recordedTo = recordedTo
         self.trashedAt = trashedAt
         self.relativePath = relativePath
+        self.topics = topics
+        self.deviceName = deviceName
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -1715,6 +1736,8 @@ public struct DataObject: Message {
             case 858: try ProtoMessage<Timestamp>.merge(into: &self.recordedTo, from: &reader)
             case 866: try ProtoMessage<Timestamp>.merge(into: &self.trashedAt, from: &reader)
             case 874: try ProtoString.merge(into: &self.relativePath, from: &reader)
+            case 890: try ProtoString.append(to: &self.topics, tag: tag, from: &reader)
+            case 898: try ProtoString.merge(into: &self.deviceName, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1740,11 +1763,15 @@ public struct DataObject: Message {
         size += ProtoMessage<Timestamp>.size(optional: self.recordedTo, tag: 858)
         size += ProtoMessage<Timestamp>.size(optional: self.trashedAt, tag: 866)
         size += ProtoString.size(self.relativePath, tag: 874)
+        size += ProtoString.size(repeated: self.topics, tag: 890)
+        size += ProtoString.size(self.deviceName, tag: 898)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(self.deviceName, tag: 898, to: &writer)
+        ProtoString.write(repeated: self.topics, tag: 890, to: &writer)
         ProtoString.write(self.relativePath, tag: 874, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.trashedAt, tag: 866, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.recordedTo, tag: 858, to: &writer)
@@ -2916,135 +2943,136 @@ extension FileDescriptor {
             aWxlcxI7ChpkZWxldGlvbnNfa25vd25fc2luY2VfdW5peBgCIAEoA1IXZGVsZXRpb25zS25vd25TaW5jZVVuaXgitwEKDlN0b3Jl\
             ZEZpbGVJbmZvEkMKBnN0YXR1cxgBIAEoDjIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmVkRmlsZVN0YXR1c1IGc3Rh\
             dHVzEhcKB2ZpbGVfaWQYAiABKAlSBmZpbGVJZBIdCgpjcmM2NF9lY21hGAMgASgJUgljcmM2NEVjbWESKAoQdmVyaWZpZWRfYXRf\
-            dW5peBgEIAEoA1IOdmVyaWZpZWRBdFVuaXgioAEKEkxpc3RPYmplY3RzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKAVSCHBhZ2VT\
+            dW5peBgEIAEoA1IOdmVyaWZpZWRBdFVuaXgi7QEKEkxpc3RPYmplY3RzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKAVSCHBhZ2VT\
             aXplEh0KCnBhZ2VfdG9rZW4YAiABKAlSCXBhZ2VUb2tlbhIWCgZmaWx0ZXIYAyABKAlSBmZpbHRlchIZCghvcmRlcl9ieRhkIAEo\
-            CVIHb3JkZXJCeRIbCgl0aW1lX3pvbmUYZSABKAlSCHRpbWVab25lIp4GCgpEYXRhT2JqZWN0EhsKCW9iamVjdF9pZBgBIAEoCVII\
-            b2JqZWN0SWQSFwoHZmlsZV9pZBgCIAEoCVIGZmlsZUlkEkMKBnN0YXR1cxgDIAEoDjIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
-            djEuRGF0YU9iamVjdFN0YXR1c1IGc3RhdHVzEh0KCnNpemVfYnl0ZXMYBCABKANSCXNpemVCeXRlcxImCg9jcmVhdGVkX2F0X3Vu\
-            aXgYBiABKANSDWNyZWF0ZWRBdFVuaXgSKAoQdXBsb2FkZWRfYXRfdW5peBgHIAEoA1IOdXBsb2FkZWRBdFVuaXgSKAoQdmVyaWZp\
-            ZWRfYXRfdW5peBgIIAEoA1IOdmVyaWZpZWRBdFVuaXgSEgoEZXRhZxgJIAEoCVIEZXRhZxISCgRuYW1lGGQgASgJUgRuYW1lEiEK\
-            DGNvbnRlbnRfdHlwZRhlIAEoCVILY29udGVudFR5cGUSGwoJZGV2aWNlX2lkGGYgASgJUghkZXZpY2VJZBIXCgdzaXRlX2lkGGcg\
-            ASgDUgZzaXRlSWQSQwoEdGFncxhoIAMoCzIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdC5UYWdzRW50cnlS\
-            BHRhZ3MSHQoKY3JjNjRfZWNtYRhpIAEoCVIJY3JjNjRFY21hEj8KDXJlY29yZGVkX2Zyb20YaiABKAsyGi5nb29nbGUucHJvdG9i\
-            dWYuVGltZXN0YW1wUgxyZWNvcmRlZEZyb20SOwoLcmVjb3JkZWRfdG8YayABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1w\
-            UgpyZWNvcmRlZFRvEjkKCnRyYXNoZWRfYXQYbCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgl0cmFzaGVkQXQSIwoN\
-            cmVsYXRpdmVfcGF0aBhtIAEoCVIMcmVsYXRpdmVQYXRoGjcKCVRhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgC\
-            IAEoCVIFdmFsdWU6AjgBIn4KE0xpc3RPYmplY3RzUmVzcG9uc2USPwoHb2JqZWN0cxgBIAMoCzIlLmFyY2hlYmFzZS5kYXRhX2dh\
-            dGV3YXkudjEuRGF0YU9iamVjdFIHb2JqZWN0cxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4iXgoWUmVx\
-            dWVzdERvd25sb2FkUmVxdWVzdBIZCghmaWxlX2lkcxgBIAMoCVIHZmlsZUlkcxIpChBsaWZldGltZV9zZWNvbmRzGAIgASgDUg9s\
-            aWZldGltZVNlY29uZHMi6wEKFkRvd25sb2FkT2JqZWN0TG9jYXRpb24SFwoHZmlsZV9pZBgBIAEoCVIGZmlsZUlkEkEKBHJlYWQY\
-            AiABKAsyLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25lZE9wZXJhdGlvblIEcmVhZBISCgRuYW1lGGQgASgJUgRu\
-            YW1lEh0KCnNpemVfYnl0ZXMYZSABKANSCXNpemVCeXRlcxIdCgpjcmM2NF9lY21hGGYgASgJUgljcmM2NEVjbWESIwoNcmVsYXRp\
-            dmVfcGF0aBhnIAEoCVIMcmVsYXRpdmVQYXRoIvoBChdSZXF1ZXN0RG93bmxvYWRSZXNwb25zZRJHCgVmaWxlcxgBIAMoCzIxLmFy\
-            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRG93bmxvYWRPYmplY3RMb2NhdGlvblIFZmlsZXMSJgoPZXhwaXJlc19hdF91bml4GAIg\
-            ASgDUg1leHBpcmVzQXRVbml4EjsKGmxhcmdlX2ZpbGVfdGhyZXNob2xkX2J5dGVzGAMgASgDUhdsYXJnZUZpbGVUaHJlc2hvbGRC\
-            eXRlcxIxChVyYW5nZV9wYXJ0X3NpemVfYnl0ZXMYBCABKANSEnJhbmdlUGFydFNpemVCeXRlcyKoAQoUQ3JlYXRlQ29weUpvYlJl\
-            cXVlc3QSGQoIZmlsZV9pZHMYASADKAlSB2ZpbGVJZHMSTAoLZGVzdGluYXRpb24YAiABKAsyKi5hcmNoZWJhc2UuZGF0YV9nYXRl\
-            d2F5LnYxLkNvcHlEZXN0aW5hdGlvblILZGVzdGluYXRpb24SJwoPaWRlbXBvdGVuY3lfa2V5GAMgASgJUg5pZGVtcG90ZW5jeUtl\
-            eSK9AQoPQ29weURlc3RpbmF0aW9uEhYKBmJ1Y2tldBgBIAEoCVIGYnVja2V0EhoKCGVuZHBvaW50GAIgASgJUghlbmRwb2ludBIW\
-            CgZyZWdpb24YAyABKAlSBnJlZ2lvbhIhCgxrZXlfdGVtcGxhdGUYBCABKAlSC2tleVRlbXBsYXRlEh0KCmFjY291bnRfaWQYBSAB\
-            KAlSCWFjY291bnRJZBIcCgprbXNfa2V5X2lkGAYgASgJUghrbXNLZXlJZCLOAQoVQ3JlYXRlQ29weUpvYlJlc3BvbnNlEh4KC2Nv\
-            cHlfam9iX2lkGAEgASgJUgljb3B5Sm9iSWQSQAoGc3RhdHVzGAIgASgOMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5\
-            Sm9iU3RhdHVzUgZzdGF0dXMSHwoLdG90YWxfaXRlbXMYAyABKAVSCnRvdGFsSXRlbXMSMgoVZXN0aW1hdGVkX3RvdGFsX2J5dGVz\
-            GAQgASgDUhNlc3RpbWF0ZWRUb3RhbEJ5dGVzIjMKEUdldENvcHlKb2JSZXF1ZXN0Eh4KC2NvcHlfam9iX2lkGAEgASgJUgljb3B5\
-            Sm9iSWQiTgoSR2V0Q29weUpvYlJlc3BvbnNlEjgKA2pvYhgBIAEoCzImLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weUpv\
-            YlZpZXdSA2pvYiK2BAoLQ29weUpvYlZpZXcSHgoLY29weV9qb2JfaWQYASABKAlSCWNvcHlKb2JJZBJACgZzdGF0dXMYAiABKA4y\
-            KC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlKb2JTdGF0dXNSBnN0YXR1cxJMCgtkZXN0aW5hdGlvbhgDIAEoCzIqLmFy\
-            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weURlc3RpbmF0aW9uUgtkZXN0aW5hdGlvbhIfCgt0b3RhbF9pdGVtcxgEIAEoBVIK\
-            dG90YWxJdGVtcxInCg9jb21wbGV0ZWRfaXRlbXMYBSABKAVSDmNvbXBsZXRlZEl0ZW1zEiEKDGZhaWxlZF9pdGVtcxgGIAEoBVIL\
-            ZmFpbGVkSXRlbXMSIwoNc2tpcHBlZF9pdGVtcxgHIAEoBVIMc2tpcHBlZEl0ZW1zEh8KC3RvdGFsX2J5dGVzGAggASgDUgp0b3Rh\
-            bEJ5dGVzEiEKDGNvcGllZF9ieXRlcxgJIAEoA1ILY29waWVkQnl0ZXMSJgoPY3JlYXRlZF9hdF91bml4GAogASgDUg1jcmVhdGVk\
-            QXRVbml4EiYKD3N0YXJ0ZWRfYXRfdW5peBgLIAEoA1INc3RhcnRlZEF0VW5peBIoChBmaW5pc2hlZF9hdF91bml4GAwgASgDUg5m\
-            aW5pc2hlZEF0VW5peBInCg90ZXJtaW5hbF9yZWFzb24YDSABKAlSDnRlcm1pbmFsUmVhc29uIrwBChdMaXN0Q29weUpvYkl0ZW1z\
-            UmVxdWVzdBIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpvYklkEkUKCHN0YXR1c2VzGAIgAygOMikuYXJjaGViYXNlLmRhdGFf\
-            Z2F0ZXdheS52MS5Db3B5SXRlbVN0YXR1c1IIc3RhdHVzZXMSGwoJcGFnZV9zaXplGAMgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rv\
-            a2VuGAQgASgJUglwYWdlVG9rZW4iqwIKD0NvcHlKb2JJdGVtVmlldxIXCgdmaWxlX2lkGAEgASgJUgZmaWxlSWQSNAoWZGVzdGlu\
-            YXRpb25fb2JqZWN0X2tleRgCIAEoCVIUZGVzdGluYXRpb25PYmplY3RLZXkSQQoGc3RhdHVzGAMgASgOMikuYXJjaGViYXNlLmRh\
-            dGFfZ2F0ZXdheS52MS5Db3B5SXRlbVN0YXR1c1IGc3RhdHVzEh8KC3NvdXJjZV9zaXplGAQgASgDUgpzb3VyY2VTaXplEiEKDGNv\
-            cGllZF9ieXRlcxgFIAEoA1ILY29waWVkQnl0ZXMSHQoKZXJyb3JfY29kZRgGIAEoCVIJZXJyb3JDb2RlEiMKDWVycm9yX21lc3Nh\
-            Z2UYByABKAlSDGVycm9yTWVzc2FnZSKjAQoYTGlzdENvcHlKb2JJdGVtc1Jlc3BvbnNlEkAKBWl0ZW1zGAEgAygLMiouYXJjaGVi\
-            YXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5Sm9iSXRlbVZpZXdSBWl0ZW1zEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBh\
-            Z2VUb2tlbhIdCgp0b3RhbF9zaXplGAMgASgFUgl0b3RhbFNpemUiTgoUQ2FuY2VsQ29weUpvYlJlcXVlc3QSHgoLY29weV9qb2Jf\
-            aWQYASABKAlSCWNvcHlKb2JJZBIWCgZyZWFzb24YAiABKAlSBnJlYXNvbiJ5ChVDYW5jZWxDb3B5Sm9iUmVzcG9uc2USHgoLY29w\
-            eV9qb2JfaWQYASABKAlSCWNvcHlKb2JJZBJACgZzdGF0dXMYAiABKA4yKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlK\
-            b2JTdGF0dXNSBnN0YXR1cyJGCg1TdG9yYWdlT2JqZWN0EhYKBmJ1Y2tldBgBIAEoCVIGYnVja2V0Eh0KCm9iamVjdF9rZXkYAiAB\
-            KAlSCW9iamVjdEtleSLQAQoSUHJlc2lnbmVkT3BlcmF0aW9uEhYKBm1ldGhvZBgBIAEoCVIGbWV0aG9kEhAKA3VyaRgCIAEoCVID\
-            dXJpElQKB2hlYWRlcnMYAyADKAsyOi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25lZE9wZXJhdGlvbi5IZWFkZXJz\
-            RW50cnlSB2hlYWRlcnMaOgoMSGVhZGVyc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEi\
-            1QEKFFByZXNpZ25PYmplY3RSZXF1ZXN0EkAKBm9iamVjdBgBIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmFn\
-            ZU9iamVjdFIGb2JqZWN0Ek0KC2FjY2Vzc19tb2RlGAIgASgOMiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QcmVzaWduQWNj\
-            ZXNzTW9kZVIKYWNjZXNzTW9kZRIsChJleHBpcmVzX2luX3NlY29uZHMYAyABKANSEGV4cGlyZXNJblNlY29uZHMiiQIKFVByZXNp\
-            Z25PYmplY3RSZXNwb25zZRJACgZvYmplY3QYASABKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN0b3JhZ2VPYmplY3RS\
-            Bm9iamVjdBJBCgRyZWFkGAIgASgLMi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QcmVzaWduZWRPcGVyYXRpb25SBHJlYWQS\
-            QwoFd3JpdGUYAyABKAsyLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25lZE9wZXJhdGlvblIFd3JpdGUSJgoPZXhw\
-            aXJlc19hdF91bml4GAQgASgDUg1leHBpcmVzQXRVbml4IqYBChFSZWFkT2JqZWN0UmVxdWVzdBJACgZvYmplY3QYASABKAsyKC5h\
-            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN0b3JhZ2VPYmplY3RSBm9iamVjdBIbCgltYXhfYnl0ZXMYAiABKANSCG1heEJ5dGVz\
-            EjIKFWFsbG93ZWRfY29udGVudF90eXBlcxgDIAMoCVITYWxsb3dlZENvbnRlbnRUeXBlcyKnAQoSUmVhZE9iamVjdFJlc3BvbnNl\
-            EkAKBm9iamVjdBgBIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmFnZU9iamVjdFIGb2JqZWN0EhgKB2NvbnRl\
-            bnQYAiABKAxSB2NvbnRlbnQSIQoMY29udGVudF90eXBlGAMgASgJUgtjb250ZW50VHlwZRISCgRldGFnGAQgASgJUgRldGFnKtMB\
-            ChRVcGxvYWRSZWNvdmVyeUFjdGlvbhImCiJVUExPQURfUkVDT1ZFUllfQUNUSU9OX1VOU1BFQ0lGSUVEEAASIwofVVBMT0FEX1JF\
-            Q09WRVJZX0FDVElPTl9DT05USU5VRRABEigKJFVQTE9BRF9SRUNPVkVSWV9BQ1RJT05fQ09NUExFVEVfT05MWRACEiIKHlVQTE9B\
-            RF9SRUNPVkVSWV9BQ1RJT05fUkVTVEFSVBADEiAKHFVQTE9BRF9SRUNPVkVSWV9BQ1RJT05fQUJPUlQQBCrNAQoTTG9naWNhbFVw\
-            bG9hZFN0YXR1cxIlCiFMT0dJQ0FMX1VQTE9BRF9TVEFUVVNfVU5TUEVDSUZJRUQQABIgChxMT0dJQ0FMX1VQTE9BRF9TVEFUVVNf\
-            QUNUSVZFEAESJAogTE9HSUNBTF9VUExPQURfU1RBVFVTX0NPTVBMRVRJTkcQAhIjCh9MT0dJQ0FMX1VQTE9BRF9TVEFUVVNfQ09N\
-            UExFVEVEEAMSIgoeTE9HSUNBTF9VUExPQURfU1RBVFVTX1RFUk1JTkFMEAQqtwEKEFN0b3JlZEZpbGVTdGF0dXMSIgoeU1RPUkVE\
-            X0ZJTEVfU1RBVFVTX1VOU1BFQ0lGSUVEEAASHQoZU1RPUkVEX0ZJTEVfU1RBVFVTX1NUT1JFRBABEh4KGlNUT1JFRF9GSUxFX1NU\
-            QVRVU19ERUxFVEVEEAISIAocU1RPUkVEX0ZJTEVfU1RBVFVTX0NPUlJVUFRFRBADEh4KGlNUT1JFRF9GSUxFX1NUQVRVU19VTktO\
-            T1dOEAQq9AEKEERhdGFPYmplY3RTdGF0dXMSIgoeREFUQV9PQkpFQ1RfU1RBVFVTX1VOU1BFQ0lGSUVEEAASHgoaREFUQV9PQkpF\
-            Q1RfU1RBVFVTX0NSRUFURUQQARIfChtEQVRBX09CSkVDVF9TVEFUVVNfVVBMT0FERUQQAhIfChtEQVRBX09CSkVDVF9TVEFUVVNf\
-            VkVSSUZJRUQQAxIaChZEQVRBX09CSkVDVF9TVEFUVVNfQkFEEAQSHgoaREFUQV9PQkpFQ1RfU1RBVFVTX0FCT1JURUQQBRIeChpE\
-            QVRBX09CSkVDVF9TVEFUVVNfSU5WQUxJRBAGKoUCCg1Db3B5Sm9iU3RhdHVzEh8KG0NPUFlfSk9CX1NUQVRVU19VTlNQRUNJRklF\
-            RBAAEhoKFkNPUFlfSk9CX1NUQVRVU19RVUVVRUQQARIbChdDT1BZX0pPQl9TVEFUVVNfUlVOTklORxACEh0KGUNPUFlfSk9CX1NU\
-            QVRVU19TVUNDRUVERUQQAxIiCh5DT1BZX0pPQl9TVEFUVVNfUEFSVElBTF9GQUlMRUQQBBIaChZDT1BZX0pPQl9TVEFUVVNfRkFJ\
-            TEVEEAUSHQoZQ09QWV9KT0JfU1RBVFVTX0NBTkNFTElORxAGEhwKGENPUFlfSk9CX1NUQVRVU19DQU5DRUxFRBAHKvABCg5Db3B5\
-            SXRlbVN0YXR1cxIgChxDT1BZX0lURU1fU1RBVFVTX1VOU1BFQ0lGSUVEEAASGwoXQ09QWV9JVEVNX1NUQVRVU19RVUVVRUQQARIc\
-            ChhDT1BZX0lURU1fU1RBVFVTX0NPUFlJTkcQAhIeChpDT1BZX0lURU1fU1RBVFVTX1NVQ0NFRURFRBADEiQKIENPUFlfSVRFTV9T\
-            VEFUVVNfRkFJTEVEX1RFUk1JTkFMEAQSHAoYQ09QWV9JVEVNX1NUQVRVU19TS0lQUEVEEAUSHQoZQ09QWV9JVEVNX1NUQVRVU19D\
-            QU5DRUxFRBAGKpkBChFQcmVzaWduQWNjZXNzTW9kZRIjCh9QUkVTSUdOX0FDQ0VTU19NT0RFX1VOU1BFQ0lGSUVEEAASHAoYUFJF\
-            U0lHTl9BQ0NFU1NfTU9ERV9SRUFEEAESHQoZUFJFU0lHTl9BQ0NFU1NfTU9ERV9XUklURRACEiIKHlBSRVNJR05fQUNDRVNTX01P\
-            REVfUkVBRF9XUklURRADKrQDChREYXRhR2F0ZXdheUVycm9yQ29kZRInCiNEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9VTlNQRUNJ\
-            RklFRBAAEisKJ0RBVEFfR0FURVdBWV9FUlJPUl9DT0RFX1VOQVVUSEVOVElDQVRFRBABEiwKKERBVEFfR0FURVdBWV9FUlJPUl9D\
-            T0RFX1VQTE9BRF9OT1RfRk9VTkQQAhIsCihEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9VUExPQURfTk9UX09XTkVEEAMSMgouREFU\
-            QV9HQVRFV0FZX0VSUk9SX0NPREVfVVBMT0FEX05PVF9SRUZSRVNIQUJMRRAEEiwKKERBVEFfR0FURVdBWV9FUlJPUl9DT0RFX0lO\
-            VkFMSURfQVJHVU1FTlQQBRIvCitEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9GQUlMRURfUFJFQ09ORElUSU9OEAYSKwonREFUQV9H\
-            QVRFV0FZX0VSUk9SX0NPREVfU1RTX1VOQVZBSUxBQkxFEAcSKgomREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfSU5URVJOQUxfRVJS\
-            T1IQCDLBCAoSRGF0YUdhdGV3YXlTZXJ2aWNlEpwBChNDcmVhdGVMb2dpY2FsVXBsb2FkEjUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
-            eS52MS5DcmVhdGVMb2dpY2FsVXBsb2FkUmVxdWVzdBo2LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlTG9naWNhbFVw\
-            bG9hZFJlc3BvbnNlIhaC0+STAhAiCy92MS91cGxvYWRzOgEqErMBChFHZXRVcGxvYWRSZWNvdmVyeRIzLmFyY2hlYmFzZS5kYXRh\
-            X2dhdGV3YXkudjEuR2V0VXBsb2FkUmVjb3ZlcnlSZXF1ZXN0GjQuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRVcGxvYWRS\
-            ZWNvdmVyeVJlc3BvbnNlIjOQAgKC0+STAioSKC92MS91cGxvYWRzL3tsb2dpY2FsX3VwbG9hZF9pZH0vcmVjb3ZlcnkS2AEKGFJl\
-            aXNzdWVVcGxvYWRDcmVkZW50aWFscxI6LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVpc3N1ZVVwbG9hZENyZWRlbnRpYWxz\
-            UmVxdWVzdBo7LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVpc3N1ZVVwbG9hZENyZWRlbnRpYWxzUmVzcG9uc2UiQ5ACAoLT\
-            5JMCOiI1L3YxL3VwbG9hZHMvYnlVcGxvYWRJZC97dXBsb2FkX2lkfTpyZWlzc3VlQ3JlZGVudGlhbHM6ASoSoQEKC0Fib3J0VXBs\
-            b2FkEi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5BYm9ydFVwbG9hZFJlcXVlc3QaLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
-            LnYxLkFib3J0VXBsb2FkUmVzcG9uc2UiM5ACAoLT5JMCKiIlL3YxL3VwbG9hZHMve2xvZ2ljYWxfdXBsb2FkX2lkfTphYm9ydDoB\
-            KhKwAQoOQ29tcGxldGVVcGxvYWQSMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvbXBsZXRlVXBsb2FkUmVxdWVzdBoxLmFy\
-            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29tcGxldGVVcGxvYWRSZXNwb25zZSI5kAICgtPkkwIwIisvdjEvdXBsb2Fkcy9ieVVw\
-            bG9hZElkL3t1cGxvYWRfaWR9OmNvbXBsZXRlOgEqEqMBCg9GaW5kU3RvcmVkRmlsZXMSMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
-            LnYxLkZpbmRTdG9yZWRGaWxlc1JlcXVlc3QaMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkZpbmRTdG9yZWRGaWxlc1Jlc3Bv\
-            bnNlIimQAgGC0+STAiAiGy92MS91cGxvYWRzOmZpbmRTdG9yZWRGaWxlczoBKjLHAgoYRGF0YUdhdGV3YXlPYmplY3RTZXJ2aWNl\
-            EoQBCgtMaXN0T2JqZWN0cxItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdHNSZXF1ZXN0Gi4uYXJjaGViYXNl\
-            LmRhdGFfZ2F0ZXdheS52MS5MaXN0T2JqZWN0c1Jlc3BvbnNlIhaQAgGC0+STAg0SCy92MS9vYmplY3RzEqMBCg9SZXF1ZXN0RG93\
-            bmxvYWQSMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlcXVlc3REb3dubG9hZFJlcXVlc3QaMi5hcmNoZWJhc2UuZGF0YV9n\
-            YXRld2F5LnYxLlJlcXVlc3REb3dubG9hZFJlc3BvbnNlIimQAgKC0+STAiAiGy92MS9vYmplY3RzOnJlcXVlc3REb3dubG9hZDoB\
-            KjKKBQoWRGF0YUdhdGV3YXlDb3B5U2VydmljZRKLAQoNQ3JlYXRlQ29weUpvYhIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
-            Q3JlYXRlQ29weUpvYlJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNyZWF0ZUNvcHlKb2JSZXNwb25zZSIXgtPk\
-            kwIRIgwvdjEvY29weUpvYnM6ASoSkAEKCkdldENvcHlKb2ISLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldENvcHlKb2JS\
-            ZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRDb3B5Sm9iUmVzcG9uc2UiJZACAYLT5JMCHBIaL3YxL2NvcHlK\
-            b2JzL3tjb3B5X2pvYl9pZH0SqAEKEExpc3RDb3B5Sm9iSXRlbXMSMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RDb3B5\
-            Sm9iSXRlbXNSZXF1ZXN0GjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0Q29weUpvYkl0ZW1zUmVzcG9uc2UiK5ACAYLT\
-            5JMCIhIgL3YxL2NvcHlKb2JzL3tjb3B5X2pvYl9pZH0vaXRlbXMSowEKDUNhbmNlbENvcHlKb2ISLy5hcmNoZWJhc2UuZGF0YV9n\
-            YXRld2F5LnYxLkNhbmNlbENvcHlKb2JSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxDb3B5Sm9iUmVz\
-            cG9uc2UiL5ACAoLT5JMCJiIhL3YxL2NvcHlKb2JzL3tjb3B5X2pvYl9pZH06Y2FuY2VsOgEqMsMCChFEZXZpY2VJbml0U2Vydmlj\
-            ZRKSAQoKSW5pdERldmljZRIsLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuSW5pdERldmljZVJlcXVlc3QaLS5hcmNoZWJhc2Uu\
-            ZGF0YV9nYXRld2F5LnYxLkluaXREZXZpY2VSZXNwb25zZSIngtPkkwIhIhwvdjEvZGV2aWNlcy97ZGV2aWNlX2lkfTppbml0OgEq\
-            EpgBCgxSZWluaXREZXZpY2USLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlaW5pdERldmljZVJlcXVlc3QaLS5hcmNoZWJh\
-            c2UuZGF0YV9nYXRld2F5LnYxLkluaXREZXZpY2VSZXNwb25zZSIpgtPkkwIjIh4vdjEvZGV2aWNlcy97ZGV2aWNlX2lkfTpyZWlu\
-            aXQ6ASoy7gIKFkludGVybmFsU3RvcmFnZVNlcnZpY2USmwEKDVByZXNpZ25PYmplY3QSLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
-            LnYxLlByZXNpZ25PYmplY3RSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QcmVzaWduT2JqZWN0UmVzcG9uc2Ui\
-            J4LT5JMCISIcL3YxL2ludGVybmFsL29iamVjdHM6cHJlc2lnbjoBKhK1AQoKUmVhZE9iamVjdBIsLmFyY2hlYmFzZS5kYXRhX2dh\
-            dGV3YXkudjEuUmVhZE9iamVjdFJlcXVlc3QaLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlYWRPYmplY3RSZXNwb25zZSJK\
-            gtPkkwJEEhkvdjEvaW50ZXJuYWwvb2JqZWN0czpyZWFkWicSHC92MS9pbnRlcm5hbC9vYmplY3RzOmNvbnRlbnRiB2NvbnRlbnRi\
-            BnByb3RvMw==
+            CVIHb3JkZXJCeRIbCgl0aW1lX3pvbmUYZSABKAlSCHRpbWVab25lEh8KC3dpdGhfdG9waWNzGGcgASgIUgp3aXRoVG9waWNzEioK\
+            EXdpdGhfZGV2aWNlX25hbWVzGGggASgIUg93aXRoRGV2aWNlTmFtZXMi1wYKCkRhdGFPYmplY3QSGwoJb2JqZWN0X2lkGAEgASgJ\
+            UghvYmplY3RJZBIXCgdmaWxlX2lkGAIgASgJUgZmaWxlSWQSQwoGc3RhdHVzGAMgASgOMisuYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
+            eS52MS5EYXRhT2JqZWN0U3RhdHVzUgZzdGF0dXMSHQoKc2l6ZV9ieXRlcxgEIAEoA1IJc2l6ZUJ5dGVzEiYKD2NyZWF0ZWRfYXRf\
+            dW5peBgGIAEoA1INY3JlYXRlZEF0VW5peBIoChB1cGxvYWRlZF9hdF91bml4GAcgASgDUg51cGxvYWRlZEF0VW5peBIoChB2ZXJp\
+            ZmllZF9hdF91bml4GAggASgDUg52ZXJpZmllZEF0VW5peBISCgRldGFnGAkgASgJUgRldGFnEhIKBG5hbWUYZCABKAlSBG5hbWUS\
+            IQoMY29udGVudF90eXBlGGUgASgJUgtjb250ZW50VHlwZRIbCglkZXZpY2VfaWQYZiABKAlSCGRldmljZUlkEhcKB3NpdGVfaWQY\
+            ZyABKANSBnNpdGVJZBJDCgR0YWdzGGggAygLMi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhT2JqZWN0LlRhZ3NFbnRy\
+            eVIEdGFncxIdCgpjcmM2NF9lY21hGGkgASgJUgljcmM2NEVjbWESPwoNcmVjb3JkZWRfZnJvbRhqIAEoCzIaLmdvb2dsZS5wcm90\
+            b2J1Zi5UaW1lc3RhbXBSDHJlY29yZGVkRnJvbRI7CgtyZWNvcmRlZF90bxhrIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3Rh\
+            bXBSCnJlY29yZGVkVG8SOQoKdHJhc2hlZF9hdBhsIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCXRyYXNoZWRBdBIj\
+            Cg1yZWxhdGl2ZV9wYXRoGG0gASgJUgxyZWxhdGl2ZVBhdGgSFgoGdG9waWNzGG8gAygJUgZ0b3BpY3MSHwoLZGV2aWNlX25hbWUY\
+            cCABKAlSCmRldmljZU5hbWUaNwoJVGFnc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEi\
+            fgoTTGlzdE9iamVjdHNSZXNwb25zZRI/CgdvYmplY3RzGAEgAygLMiUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhT2Jq\
+            ZWN0UgdvYmplY3RzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiJeChZSZXF1ZXN0RG93bmxvYWRSZXF1\
+            ZXN0EhkKCGZpbGVfaWRzGAEgAygJUgdmaWxlSWRzEikKEGxpZmV0aW1lX3NlY29uZHMYAiABKANSD2xpZmV0aW1lU2Vjb25kcyLr\
+            AQoWRG93bmxvYWRPYmplY3RMb2NhdGlvbhIXCgdmaWxlX2lkGAEgASgJUgZmaWxlSWQSQQoEcmVhZBgCIAEoCzItLmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uUgRyZWFkEhIKBG5hbWUYZCABKAlSBG5hbWUSHQoKc2l6ZV9ieXRl\
+            cxhlIAEoA1IJc2l6ZUJ5dGVzEh0KCmNyYzY0X2VjbWEYZiABKAlSCWNyYzY0RWNtYRIjCg1yZWxhdGl2ZV9wYXRoGGcgASgJUgxy\
+            ZWxhdGl2ZVBhdGgi+gEKF1JlcXVlc3REb3dubG9hZFJlc3BvbnNlEkcKBWZpbGVzGAEgAygLMjEuYXJjaGViYXNlLmRhdGFfZ2F0\
+            ZXdheS52MS5Eb3dubG9hZE9iamVjdExvY2F0aW9uUgVmaWxlcxImCg9leHBpcmVzX2F0X3VuaXgYAiABKANSDWV4cGlyZXNBdFVu\
+            aXgSOwoabGFyZ2VfZmlsZV90aHJlc2hvbGRfYnl0ZXMYAyABKANSF2xhcmdlRmlsZVRocmVzaG9sZEJ5dGVzEjEKFXJhbmdlX3Bh\
+            cnRfc2l6ZV9ieXRlcxgEIAEoA1IScmFuZ2VQYXJ0U2l6ZUJ5dGVzIqgBChRDcmVhdGVDb3B5Sm9iUmVxdWVzdBIZCghmaWxlX2lk\
+            cxgBIAMoCVIHZmlsZUlkcxJMCgtkZXN0aW5hdGlvbhgCIAEoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weURlc3Rp\
+            bmF0aW9uUgtkZXN0aW5hdGlvbhInCg9pZGVtcG90ZW5jeV9rZXkYAyABKAlSDmlkZW1wb3RlbmN5S2V5Ir0BCg9Db3B5RGVzdGlu\
+            YXRpb24SFgoGYnVja2V0GAEgASgJUgZidWNrZXQSGgoIZW5kcG9pbnQYAiABKAlSCGVuZHBvaW50EhYKBnJlZ2lvbhgDIAEoCVIG\
+            cmVnaW9uEiEKDGtleV90ZW1wbGF0ZRgEIAEoCVILa2V5VGVtcGxhdGUSHQoKYWNjb3VudF9pZBgFIAEoCVIJYWNjb3VudElkEhwK\
+            Cmttc19rZXlfaWQYBiABKAlSCGttc0tleUlkIs4BChVDcmVhdGVDb3B5Sm9iUmVzcG9uc2USHgoLY29weV9qb2JfaWQYASABKAlS\
+            CWNvcHlKb2JJZBJACgZzdGF0dXMYAiABKA4yKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlKb2JTdGF0dXNSBnN0YXR1\
+            cxIfCgt0b3RhbF9pdGVtcxgDIAEoBVIKdG90YWxJdGVtcxIyChVlc3RpbWF0ZWRfdG90YWxfYnl0ZXMYBCABKANSE2VzdGltYXRl\
+            ZFRvdGFsQnl0ZXMiMwoRR2V0Q29weUpvYlJlcXVlc3QSHgoLY29weV9qb2JfaWQYASABKAlSCWNvcHlKb2JJZCJOChJHZXRDb3B5\
+            Sm9iUmVzcG9uc2USOAoDam9iGAEgASgLMiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5Sm9iVmlld1IDam9iIrYECgtD\
+            b3B5Sm9iVmlldxIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpvYklkEkAKBnN0YXR1cxgCIAEoDjIoLmFyY2hlYmFzZS5kYXRh\
+            X2dhdGV3YXkudjEuQ29weUpvYlN0YXR1c1IGc3RhdHVzEkwKC2Rlc3RpbmF0aW9uGAMgASgLMiouYXJjaGViYXNlLmRhdGFfZ2F0\
+            ZXdheS52MS5Db3B5RGVzdGluYXRpb25SC2Rlc3RpbmF0aW9uEh8KC3RvdGFsX2l0ZW1zGAQgASgFUgp0b3RhbEl0ZW1zEicKD2Nv\
+            bXBsZXRlZF9pdGVtcxgFIAEoBVIOY29tcGxldGVkSXRlbXMSIQoMZmFpbGVkX2l0ZW1zGAYgASgFUgtmYWlsZWRJdGVtcxIjCg1z\
+            a2lwcGVkX2l0ZW1zGAcgASgFUgxza2lwcGVkSXRlbXMSHwoLdG90YWxfYnl0ZXMYCCABKANSCnRvdGFsQnl0ZXMSIQoMY29waWVk\
+            X2J5dGVzGAkgASgDUgtjb3BpZWRCeXRlcxImCg9jcmVhdGVkX2F0X3VuaXgYCiABKANSDWNyZWF0ZWRBdFVuaXgSJgoPc3RhcnRl\
+            ZF9hdF91bml4GAsgASgDUg1zdGFydGVkQXRVbml4EigKEGZpbmlzaGVkX2F0X3VuaXgYDCABKANSDmZpbmlzaGVkQXRVbml4EicK\
+            D3Rlcm1pbmFsX3JlYXNvbhgNIAEoCVIOdGVybWluYWxSZWFzb24ivAEKF0xpc3RDb3B5Sm9iSXRlbXNSZXF1ZXN0Eh4KC2NvcHlf\
+            am9iX2lkGAEgASgJUgljb3B5Sm9iSWQSRQoIc3RhdHVzZXMYAiADKA4yKS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlJ\
+            dGVtU3RhdHVzUghzdGF0dXNlcxIbCglwYWdlX3NpemUYAyABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YBCABKAlSCXBhZ2VU\
+            b2tlbiKrAgoPQ29weUpvYkl0ZW1WaWV3EhcKB2ZpbGVfaWQYASABKAlSBmZpbGVJZBI0ChZkZXN0aW5hdGlvbl9vYmplY3Rfa2V5\
+            GAIgASgJUhRkZXN0aW5hdGlvbk9iamVjdEtleRJBCgZzdGF0dXMYAyABKA4yKS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNv\
+            cHlJdGVtU3RhdHVzUgZzdGF0dXMSHwoLc291cmNlX3NpemUYBCABKANSCnNvdXJjZVNpemUSIQoMY29waWVkX2J5dGVzGAUgASgD\
+            Ugtjb3BpZWRCeXRlcxIdCgplcnJvcl9jb2RlGAYgASgJUgllcnJvckNvZGUSIwoNZXJyb3JfbWVzc2FnZRgHIAEoCVIMZXJyb3JN\
+            ZXNzYWdlIqMBChhMaXN0Q29weUpvYkl0ZW1zUmVzcG9uc2USQAoFaXRlbXMYASADKAsyKi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
+            LnYxLkNvcHlKb2JJdGVtVmlld1IFaXRlbXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuEh0KCnRvdGFs\
+            X3NpemUYAyABKAVSCXRvdGFsU2l6ZSJOChRDYW5jZWxDb3B5Sm9iUmVxdWVzdBIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpv\
+            YklkEhYKBnJlYXNvbhgCIAEoCVIGcmVhc29uInkKFUNhbmNlbENvcHlKb2JSZXNwb25zZRIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJ\
+            Y29weUpvYklkEkAKBnN0YXR1cxgCIAEoDjIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weUpvYlN0YXR1c1IGc3RhdHVz\
+            IkYKDVN0b3JhZ2VPYmplY3QSFgoGYnVja2V0GAEgASgJUgZidWNrZXQSHQoKb2JqZWN0X2tleRgCIAEoCVIJb2JqZWN0S2V5ItAB\
+            ChJQcmVzaWduZWRPcGVyYXRpb24SFgoGbWV0aG9kGAEgASgJUgZtZXRob2QSEAoDdXJpGAIgASgJUgN1cmkSVAoHaGVhZGVycxgD\
+            IAMoCzI6LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uLkhlYWRlcnNFbnRyeVIHaGVhZGVycxo6\
+            CgxIZWFkZXJzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASLVAQoUUHJlc2lnbk9iamVj\
+            dFJlcXVlc3QSQAoGb2JqZWN0GAEgASgLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdG9yYWdlT2JqZWN0UgZvYmplY3QS\
+            TQoLYWNjZXNzX21vZGUYAiABKA4yLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25BY2Nlc3NNb2RlUgphY2Nlc3NN\
+            b2RlEiwKEmV4cGlyZXNfaW5fc2Vjb25kcxgDIAEoA1IQZXhwaXJlc0luU2Vjb25kcyKJAgoVUHJlc2lnbk9iamVjdFJlc3BvbnNl\
+            EkAKBm9iamVjdBgBIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmFnZU9iamVjdFIGb2JqZWN0EkEKBHJlYWQY\
+            AiABKAsyLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25lZE9wZXJhdGlvblIEcmVhZBJDCgV3cml0ZRgDIAEoCzIt\
+            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uUgV3cml0ZRImCg9leHBpcmVzX2F0X3VuaXgYBCAB\
+            KANSDWV4cGlyZXNBdFVuaXgipgEKEVJlYWRPYmplY3RSZXF1ZXN0EkAKBm9iamVjdBgBIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dh\
+            dGV3YXkudjEuU3RvcmFnZU9iamVjdFIGb2JqZWN0EhsKCW1heF9ieXRlcxgCIAEoA1IIbWF4Qnl0ZXMSMgoVYWxsb3dlZF9jb250\
+            ZW50X3R5cGVzGAMgAygJUhNhbGxvd2VkQ29udGVudFR5cGVzIqcBChJSZWFkT2JqZWN0UmVzcG9uc2USQAoGb2JqZWN0GAEgASgL\
+            MiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdG9yYWdlT2JqZWN0UgZvYmplY3QSGAoHY29udGVudBgCIAEoDFIHY29udGVu\
+            dBIhCgxjb250ZW50X3R5cGUYAyABKAlSC2NvbnRlbnRUeXBlEhIKBGV0YWcYBCABKAlSBGV0YWcq0wEKFFVwbG9hZFJlY292ZXJ5\
+            QWN0aW9uEiYKIlVQTE9BRF9SRUNPVkVSWV9BQ1RJT05fVU5TUEVDSUZJRUQQABIjCh9VUExPQURfUkVDT1ZFUllfQUNUSU9OX0NP\
+            TlRJTlVFEAESKAokVVBMT0FEX1JFQ09WRVJZX0FDVElPTl9DT01QTEVURV9PTkxZEAISIgoeVVBMT0FEX1JFQ09WRVJZX0FDVElP\
+            Tl9SRVNUQVJUEAMSIAocVVBMT0FEX1JFQ09WRVJZX0FDVElPTl9BQk9SVBAEKs0BChNMb2dpY2FsVXBsb2FkU3RhdHVzEiUKIUxP\
+            R0lDQUxfVVBMT0FEX1NUQVRVU19VTlNQRUNJRklFRBAAEiAKHExPR0lDQUxfVVBMT0FEX1NUQVRVU19BQ1RJVkUQARIkCiBMT0dJ\
+            Q0FMX1VQTE9BRF9TVEFUVVNfQ09NUExFVElORxACEiMKH0xPR0lDQUxfVVBMT0FEX1NUQVRVU19DT01QTEVURUQQAxIiCh5MT0dJ\
+            Q0FMX1VQTE9BRF9TVEFUVVNfVEVSTUlOQUwQBCq3AQoQU3RvcmVkRmlsZVN0YXR1cxIiCh5TVE9SRURfRklMRV9TVEFUVVNfVU5T\
+            UEVDSUZJRUQQABIdChlTVE9SRURfRklMRV9TVEFUVVNfU1RPUkVEEAESHgoaU1RPUkVEX0ZJTEVfU1RBVFVTX0RFTEVURUQQAhIg\
+            ChxTVE9SRURfRklMRV9TVEFUVVNfQ09SUlVQVEVEEAMSHgoaU1RPUkVEX0ZJTEVfU1RBVFVTX1VOS05PV04QBCr0AQoQRGF0YU9i\
+            amVjdFN0YXR1cxIiCh5EQVRBX09CSkVDVF9TVEFUVVNfVU5TUEVDSUZJRUQQABIeChpEQVRBX09CSkVDVF9TVEFUVVNfQ1JFQVRF\
+            RBABEh8KG0RBVEFfT0JKRUNUX1NUQVRVU19VUExPQURFRBACEh8KG0RBVEFfT0JKRUNUX1NUQVRVU19WRVJJRklFRBADEhoKFkRB\
+            VEFfT0JKRUNUX1NUQVRVU19CQUQQBBIeChpEQVRBX09CSkVDVF9TVEFUVVNfQUJPUlRFRBAFEh4KGkRBVEFfT0JKRUNUX1NUQVRV\
+            U19JTlZBTElEEAYqhQIKDUNvcHlKb2JTdGF0dXMSHwobQ09QWV9KT0JfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGgoWQ09QWV9KT0Jf\
+            U1RBVFVTX1FVRVVFRBABEhsKF0NPUFlfSk9CX1NUQVRVU19SVU5OSU5HEAISHQoZQ09QWV9KT0JfU1RBVFVTX1NVQ0NFRURFRBAD\
+            EiIKHkNPUFlfSk9CX1NUQVRVU19QQVJUSUFMX0ZBSUxFRBAEEhoKFkNPUFlfSk9CX1NUQVRVU19GQUlMRUQQBRIdChlDT1BZX0pP\
+            Ql9TVEFUVVNfQ0FOQ0VMSU5HEAYSHAoYQ09QWV9KT0JfU1RBVFVTX0NBTkNFTEVEEAcq8AEKDkNvcHlJdGVtU3RhdHVzEiAKHENP\
+            UFlfSVRFTV9TVEFUVVNfVU5TUEVDSUZJRUQQABIbChdDT1BZX0lURU1fU1RBVFVTX1FVRVVFRBABEhwKGENPUFlfSVRFTV9TVEFU\
+            VVNfQ09QWUlORxACEh4KGkNPUFlfSVRFTV9TVEFUVVNfU1VDQ0VFREVEEAMSJAogQ09QWV9JVEVNX1NUQVRVU19GQUlMRURfVEVS\
+            TUlOQUwQBBIcChhDT1BZX0lURU1fU1RBVFVTX1NLSVBQRUQQBRIdChlDT1BZX0lURU1fU1RBVFVTX0NBTkNFTEVEEAYqmQEKEVBy\
+            ZXNpZ25BY2Nlc3NNb2RlEiMKH1BSRVNJR05fQUNDRVNTX01PREVfVU5TUEVDSUZJRUQQABIcChhQUkVTSUdOX0FDQ0VTU19NT0RF\
+            X1JFQUQQARIdChlQUkVTSUdOX0FDQ0VTU19NT0RFX1dSSVRFEAISIgoeUFJFU0lHTl9BQ0NFU1NfTU9ERV9SRUFEX1dSSVRFEAMq\
+            tAMKFERhdGFHYXRld2F5RXJyb3JDb2RlEicKI0RBVEFfR0FURVdBWV9FUlJPUl9DT0RFX1VOU1BFQ0lGSUVEEAASKwonREFUQV9H\
+            QVRFV0FZX0VSUk9SX0NPREVfVU5BVVRIRU5USUNBVEVEEAESLAooREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfVVBMT0FEX05PVF9G\
+            T1VORBACEiwKKERBVEFfR0FURVdBWV9FUlJPUl9DT0RFX1VQTE9BRF9OT1RfT1dORUQQAxIyCi5EQVRBX0dBVEVXQVlfRVJST1Jf\
+            Q09ERV9VUExPQURfTk9UX1JFRlJFU0hBQkxFEAQSLAooREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfSU5WQUxJRF9BUkdVTUVOVBAF\
+            Ei8KK0RBVEFfR0FURVdBWV9FUlJPUl9DT0RFX0ZBSUxFRF9QUkVDT05ESVRJT04QBhIrCidEQVRBX0dBVEVXQVlfRVJST1JfQ09E\
+            RV9TVFNfVU5BVkFJTEFCTEUQBxIqCiZEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9JTlRFUk5BTF9FUlJPUhAIMsEIChJEYXRhR2F0\
+            ZXdheVNlcnZpY2USnAEKE0NyZWF0ZUxvZ2ljYWxVcGxvYWQSNS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNyZWF0ZUxvZ2lj\
+            YWxVcGxvYWRSZXF1ZXN0GjYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DcmVhdGVMb2dpY2FsVXBsb2FkUmVzcG9uc2UiFoLT\
+            5JMCECILL3YxL3VwbG9hZHM6ASoSswEKEUdldFVwbG9hZFJlY292ZXJ5EjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRV\
+            cGxvYWRSZWNvdmVyeVJlcXVlc3QaNC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFVwbG9hZFJlY292ZXJ5UmVzcG9uc2Ui\
+            M5ACAoLT5JMCKhIoL3YxL3VwbG9hZHMve2xvZ2ljYWxfdXBsb2FkX2lkfS9yZWNvdmVyeRLYAQoYUmVpc3N1ZVVwbG9hZENyZWRl\
+            bnRpYWxzEjouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWlzc3VlVXBsb2FkQ3JlZGVudGlhbHNSZXF1ZXN0GjsuYXJjaGVi\
+            YXNlLmRhdGFfZ2F0ZXdheS52MS5SZWlzc3VlVXBsb2FkQ3JlZGVudGlhbHNSZXNwb25zZSJDkAICgtPkkwI6IjUvdjEvdXBsb2Fk\
+            cy9ieVVwbG9hZElkL3t1cGxvYWRfaWR9OnJlaXNzdWVDcmVkZW50aWFsczoBKhKhAQoLQWJvcnRVcGxvYWQSLS5hcmNoZWJhc2Uu\
+            ZGF0YV9nYXRld2F5LnYxLkFib3J0VXBsb2FkUmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQWJvcnRVcGxvYWRS\
+            ZXNwb25zZSIzkAICgtPkkwIqIiUvdjEvdXBsb2Fkcy97bG9naWNhbF91cGxvYWRfaWR9OmFib3J0OgEqErABCg5Db21wbGV0ZVVw\
+            bG9hZBIwLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29tcGxldGVVcGxvYWRSZXF1ZXN0GjEuYXJjaGViYXNlLmRhdGFfZ2F0\
+            ZXdheS52MS5Db21wbGV0ZVVwbG9hZFJlc3BvbnNlIjmQAgKC0+STAjAiKy92MS91cGxvYWRzL2J5VXBsb2FkSWQve3VwbG9hZF9p\
+            ZH06Y29tcGxldGU6ASoSowEKD0ZpbmRTdG9yZWRGaWxlcxIxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRmluZFN0b3JlZEZp\
+            bGVzUmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRmluZFN0b3JlZEZpbGVzUmVzcG9uc2UiKZACAYLT5JMCICIb\
+            L3YxL3VwbG9hZHM6ZmluZFN0b3JlZEZpbGVzOgEqMscCChhEYXRhR2F0ZXdheU9iamVjdFNlcnZpY2UShAEKC0xpc3RPYmplY3Rz\
+            Ei0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0T2JqZWN0c1JlcXVlc3QaLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
+            Lkxpc3RPYmplY3RzUmVzcG9uc2UiFpACAYLT5JMCDRILL3YxL29iamVjdHMSowEKD1JlcXVlc3REb3dubG9hZBIxLmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuUmVxdWVzdERvd25sb2FkUmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVxdWVz\
+            dERvd25sb2FkUmVzcG9uc2UiKZACAoLT5JMCICIbL3YxL29iamVjdHM6cmVxdWVzdERvd25sb2FkOgEqMooFChZEYXRhR2F0ZXdh\
+            eUNvcHlTZXJ2aWNlEosBCg1DcmVhdGVDb3B5Sm9iEi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DcmVhdGVDb3B5Sm9iUmVx\
+            dWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlQ29weUpvYlJlc3BvbnNlIheC0+STAhEiDC92MS9jb3B5Sm9i\
+            czoBKhKQAQoKR2V0Q29weUpvYhIsLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0Q29weUpvYlJlcXVlc3QaLS5hcmNoZWJh\
+            c2UuZGF0YV9nYXRld2F5LnYxLkdldENvcHlKb2JSZXNwb25zZSIlkAIBgtPkkwIcEhovdjEvY29weUpvYnMve2NvcHlfam9iX2lk\
+            fRKoAQoQTGlzdENvcHlKb2JJdGVtcxIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdENvcHlKb2JJdGVtc1JlcXVlc3Qa\
+            My5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RDb3B5Sm9iSXRlbXNSZXNwb25zZSIrkAIBgtPkkwIiEiAvdjEvY29weUpv\
+            YnMve2NvcHlfam9iX2lkfS9pdGVtcxKjAQoNQ2FuY2VsQ29weUpvYhIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ2FuY2Vs\
+            Q29weUpvYlJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbENvcHlKb2JSZXNwb25zZSIvkAICgtPkkwIm\
+            IiEvdjEvY29weUpvYnMve2NvcHlfam9iX2lkfTpjYW5jZWw6ASoywwIKEURldmljZUluaXRTZXJ2aWNlEpIBCgpJbml0RGV2aWNl\
+            EiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jbml0RGV2aWNlUmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
+            SW5pdERldmljZVJlc3BvbnNlIieC0+STAiEiHC92MS9kZXZpY2VzL3tkZXZpY2VfaWR9OmluaXQ6ASoSmAEKDFJlaW5pdERldmlj\
+            ZRIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVpbml0RGV2aWNlUmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
+            djEuSW5pdERldmljZVJlc3BvbnNlIimC0+STAiMiHi92MS9kZXZpY2VzL3tkZXZpY2VfaWR9OnJlaW5pdDoBKjLuAgoWSW50ZXJu\
+            YWxTdG9yYWdlU2VydmljZRKbAQoNUHJlc2lnbk9iamVjdBIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbk9iamVj\
+            dFJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25PYmplY3RSZXNwb25zZSIngtPkkwIhIhwvdjEvaW50\
+            ZXJuYWwvb2JqZWN0czpwcmVzaWduOgEqErUBCgpSZWFkT2JqZWN0EiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWFkT2Jq\
+            ZWN0UmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVhZE9iamVjdFJlc3BvbnNlIkqC0+STAkQSGS92MS9pbnRl\
+            cm5hbC9vYmplY3RzOnJlYWRaJxIcL3YxL2ludGVybmFsL29iamVjdHM6Y29udGVudGIHY29udGVudGIGcHJvdG8z
             """)
 }

@@ -21,6 +21,17 @@ struct DisplayNameSearch: Sendable {
         return filter.findingDisplayNames { Self.find($0, in: all, NameParts.name) }
     }
 
+    /// Returns the display names of the devices of objects, for those that have one, by organization and id.
+    func devices(of objects: [CatalogObject], in connection: ReadConnection) throws -> [Int64: [String: String]] {
+        let ids = Dictionary(grouping: objects, by: \.owner.organizationID).mapValues {
+            Set($0.compactMap(\.owner.deviceID))
+        }
+        return try ids.reduce(into: [:]) { names, entry in
+            names[entry.key] = try devices.displayNames(
+                of: entry.value.sorted(), organizationID: entry.key, in: connection)
+        }
+    }
+
     /// Returns the devices and sites whose names contain a text in lower case.
     func find(
         _ part: String, scope: Int64?, in connection: ReadConnection
