@@ -11,13 +11,14 @@ import urllib.request
 import pytest
 from support import process
 from support.client import SignedIn, end
-from support.commands import OK, REFUSED, USAGE
+from support.commands import OK, REFUSED, USAGE, CommandLine
 from support.gateway import ADMIN_PASSWORD, eventually
 from support.parties import Fleet, unique
 from support.proxy import Proxy
 from support.raw import fetch_url
+from support.recordings import recording
 from support.terminal import Terminal
-from support.uploads import FILE_NAME_TAG, Upload, content
+from support.uploads import FILE_NAME_TAG, Upload, completed, content
 
 
 @pytest.fixture
@@ -107,6 +108,34 @@ def test_usage_is_summed_by_group(device, user, tmp_path):
     assert (response["objects"], response["bytes"]) == (3, 60)
     assert sorted(group["size_bytes"] for group in response["groups"]) == [10, 50]
     assert "3 objects, 60 B" in user.done("object", "du", f"raw_tags.run={run}")
+
+
+def test_lists_name_the_devices(binary, gateway, admin, uploader, tmp_path):
+    run = unique("run")
+    admin.devices("UpdateDevice", name=f"devices/{uploader.device_id}", display_name="Picker 041")
+    completed(uploader, recording(), {"run": run, FILE_NAME_TAG: "drive.mcap"})
+    upload = uploader.create(file_name="late.mcap")
+    user = CommandLine(binary, gateway, tmp_path).login()
+    filter = f"raw_tags.run={run}"
+    # The gateway reads the recording in the background.
+    found = eventually(lambda: next((each for each in user.json("ls", filter)["objects"] if each["topics"]), None))
+    name = {"device_id": uploader.device_id, "device_name": "Picker 041"}
+    assert found["topics"] == ["/camera/front", "/imu"] and found.items() >= name.items()
+    table = user.run("ls", filter).stdout.splitlines()
+    assert table[0].split()[:3] == ["NAME", "SIZE", "DEVICE"] and "Picker 041" in table[1]
+    assert uploader.device_id not in table[1]
+    shown = user.json("object", "show", found["file_id"])
+    assert shown.items() >= name.items() and shown["topics"] == found["topics"]
+    assert f"Picker 041 ({uploader.device_id})" in user.run("object", "du", filter).stdout
+    (listed,) = (
+        each
+        for each in user.json("uploads", "list")["uploads"]
+        if each["logical_upload_id"] == upload.logical_upload_id
+    )
+    assert listed.items() >= name.items()
+    user.run("rm", found["file_id"])
+    (trashed,) = user.json("trash", "list", filter)["objects"]
+    assert trashed.items() >= name.items()
 
 
 @pytest.mark.parametrize("response, code", [("y", OK), ("n", REFUSED)])

@@ -145,7 +145,7 @@ import Testing
 
     /// A narrow terminal shows fewer columns; the name is cut off last.
     @Test(arguments: [
-        (200, "NAME SIZE DEVICE ID CREATED TAGS FILE ID"), (100, "NAME SIZE DEVICE ID CREATED TAGS"),
+        (200, "NAME SIZE DEVICE CREATED TAGS FILE ID"), (100, "NAME SIZE DEVICE CREATED TAGS"),
         (80, "NAME SIZE CREATED TAGS"), (30, "NAME SIZE TAGS"),
     ])
     func narrowTerminalShowsFewerColumns(width: Int, header: String) throws {

@@ -1,7 +1,7 @@
 import Basics
-package import CommandLineInterface
+import CommandLineInterface
 import JSON
-package import Proto
+import Proto
 
 /// `data-gateway uploads list`
 struct UploadsList: ClientCommand {
@@ -15,25 +15,35 @@ struct UploadsList: ClientCommand {
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
         let service = UploadManagementServiceClient(gateway)
+        let uploads = try await Pages.all { token in
+            let page = try await service.listUploads(ListUploadsRequest(pageSize: Pages.size, pageToken: token))
+            return (page.uploads, page.nextPageToken)
+        }
+        let names = try await DeviceDisplayNames(of: uploads.map(\.deviceID), gateway)
         return Reply(
-            "uploads",
-            try await Pages.all { token in
-                let page = try await service.listUploads(ListUploadsRequest(pageSize: Pages.size, pageToken: token))
-                return (page.uploads, page.nextPageToken)
-            }, things: "uploads in progress")
+            "uploads", uploads.map { ListedUpload(upload: $0, deviceName: names[$0.deviceID]) },
+            things: "uploads in progress")
     }
 }
 
-extension UploadUnderWay: Resource {
-    package static let columns = [
-        "file_name", "device_id", "progress", "stored_bytes", "file_size_bytes", "created_at", "logical_upload_id",
+/// An upload with the name of its device.
+private struct ListedUpload: Resource {
+    static let columns = [
+        "file_name", "device_name", "progress", "stored_bytes", "file_size_bytes", "created_at", "logical_upload_id",
     ]
-    package static let expendableColumns = [
-        "created_at", "device_id", "stored_bytes", "file_size_bytes", "progress",
+    static let expendableColumns = [
+        "created_at", "device_name", "stored_bytes", "file_size_bytes", "progress",
     ]
-    package static let essentialColumn: String? = "logical_upload_id"
+    static let essentialColumn: String? = "logical_upload_id"
 
-    package var fields: [ResourceField] {
+    let upload: UploadUnderWay
+    let deviceName: String
+
+    var fields: [ResourceField] { upload.fields + [.deviceName(deviceName, of: upload.deviceID)] }
+}
+
+extension UploadUnderWay {
+    fileprivate var fields: [ResourceField] {
         [
             .text("file_name", fileName), .text("logical_upload_id", logicalUploadID), .text("upload_id", uploadID),
             .text("device_id", deviceID), .number("site_id", siteID),

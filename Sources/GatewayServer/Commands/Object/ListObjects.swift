@@ -47,7 +47,7 @@ struct ListObjects: ClientCommand {
             let page = try await service.listObjects(
                 ListObjectsRequest(
                     pageSize: Int32(clamping: size), pageToken: token, filter: filter, orderBy: order,
-                    timeZone: timeZone))
+                    timeZone: timeZone, withTopics: true, withDeviceNames: true))
             count += page.objects.count
             return (page.objects, count < limit ? page.nextPageToken : "")
         }
@@ -88,12 +88,13 @@ struct ObjectListCorrupted: ClientCommand {
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
         let service = ObjectManagementServiceClient(gateway)
-        return Reply(
-            "objects",
-            try await Pages.all { token in
-                let page = try await service.listBadObjects(
-                    ListBadObjectsRequest(pageSize: Pages.size, pageToken: token))
-                return (page.objects, page.nextPageToken)
-            }, things: "corrupted objects")
+        var objects = try await Pages.all { token in
+            let page = try await service.listBadObjects(
+                ListBadObjectsRequest(pageSize: Pages.size, pageToken: token))
+            return (page.objects, page.nextPageToken)
+        }
+        let names = try await DeviceDisplayNames(of: objects.map(\.deviceID), gateway)
+        for index in objects.indices { objects[index].deviceName = names[objects[index].deviceID] }
+        return Reply("objects", objects, things: "corrupted objects")
     }
 }

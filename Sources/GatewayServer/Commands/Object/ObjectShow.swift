@@ -20,7 +20,9 @@ struct ObjectShow: Command {
         await environment.report(asJSON: connection.json) {
             let id = try await ObjectLookup(connection, environment).one(object).id
             let admin = try await SignedInConnection(connection, listener: .admin, in: environment)
-            return Reply(try await ObjectManagementServiceClient(admin).getObject(GetObjectRequest(fileID: id)))
+            var details = try await ObjectManagementServiceClient(admin).getObject(GetObjectRequest(fileID: id))
+            details.object?.deviceName = try await DeviceDisplayNames(of: [details.deviceID], admin)[details.deviceID]
+            return Reply(details)
         }
     }
 }
@@ -38,8 +40,8 @@ extension ObjectDetails: Resource {
 }
 
 extension DataObject: Resource {
-    package static let columns = ["name", "size_bytes", "device_id", "created_at", "tags", "file_id"]
-    package static let expendableColumns = ["file_id", "device_id", "created_at"]
+    package static let columns = ["name", "size_bytes", "device_name", "created_at", "tags", "file_id"]
+    package static let expendableColumns = ["file_id", "device_name", "created_at"]
 
     package var fields: [ResourceField] {
         [
@@ -47,7 +49,7 @@ extension DataObject: Resource {
             .text("object_id", objectID),
             .text("status", "DATA_OBJECT_STATUS_\("\(status)".uppercased())", shownAs: "\(status)"),
             .size("size_bytes", sizeBytes), .text("content_type", contentType), .text("device_id", deviceID),
-            .number("site_id", siteID), tagField,
+            .deviceName(deviceName, of: deviceID), .number("site_id", siteID), tagField, .texts("topics", topics),
             .unixTime("created_at", createdAtUnix), .unixTime("uploaded_at", uploadedAtUnix),
             .unixTime("verified_at", verifiedAtUnix), .text("etag", etag), .text("crc64_ecma", crc64Ecma),
             .time("recorded_from", recordedFrom), .time("recorded_to", recordedTo), .time("trashed_at", trashedAt),

@@ -34,12 +34,16 @@ struct ObjectUsage: ClientCommand {
         let service = DataGatewayObjectServiceClient(gateway)
         let zone = try zone()
         var groups: [String: (count: Int64, bytes: Int64)] = [:]
+        var names: [String: String] = [:]
         var token = ""
         repeat {
             let page = try await service.listObjects(
-                ListObjectsRequest(pageSize: Pages.size, pageToken: token, filter: filter, timeZone: timeZone))
+                ListObjectsRequest(
+                    pageSize: Pages.size, pageToken: token, filter: filter, timeZone: timeZone,
+                    withDeviceNames: grouping == .device))
             for object in page.objects {
                 let key = key(of: object, in: zone)
+                if !object.deviceName.isEmpty { names[key] = object.deviceName }
                 let sum = groups[key, default: (0, 0)]
                 groups[key] = (sum.count + 1, sum.bytes + object.sizeBytes)
             }
@@ -49,7 +53,10 @@ struct ObjectUsage: ClientCommand {
             token = page.nextPageToken
         } while !token.isEmpty
         let rows = groups.sorted { ($1.value.bytes, $0.key) < ($0.value.bytes, $1.key) }
-            .map { UsageRow(grouping: grouping, key: $0.key, count: $0.value.count, bytes: $0.value.bytes) }
+            .map {
+                UsageRow(
+                    grouping: grouping, key: $0.key, name: names[$0.key], count: $0.value.count, bytes: $0.value.bytes)
+            }
         let total = rows.reduce((count: Int64(0), bytes: Int64(0))) { ($0.count + $1.count, $0.bytes + $1.bytes) }
         return Reply("groups", rows, things: "objects\(NameSearch.advice(for: filter))").framed(
             json: .object([
@@ -94,12 +101,16 @@ private struct UsageRow: Resource {
 
     let grouping: ObjectUsage.Grouping
     let key: String
+    /// The display name of a device; `nil` = none.
+    let name: String?
     let count: Int64
     let bytes: Int64
 
     var fields: [ResourceField] {
         [
-            ResourceField(name: "group", json: .string(key), text: key, heading: grouping.rawValue),
+            ResourceField(
+                name: "group", json: .string(key), text: name.map { "\($0) (\(key))" } ?? key,
+                heading: grouping.rawValue),
             .number("objects", count, shownAs: "\(count)"), .size("size_bytes", bytes),
         ]
     }

@@ -26,7 +26,9 @@ struct TrashList: ClientCommand {
             "objects",
             try await Pages.all { token in
                 let page = try await service.listObjects(
-                    ListObjectsRequest(pageSize: Pages.size, pageToken: token, filter: trashed, timeZone: timeZone))
+                    ListObjectsRequest(
+                        pageSize: Pages.size, pageToken: token, filter: trashed, timeZone: timeZone, withTopics: true,
+                        withDeviceNames: true))
                 return (page.objects.map(TrashedObject.init), page.nextPageToken)
             }, things: "objects in the trash\(NameSearch.advice(for: filter))")
     }
@@ -34,8 +36,8 @@ struct TrashList: ClientCommand {
 
 /// An object in the trash, for `trash list`.
 struct TrashedObject: Resource {
-    static let columns = ["name", "size_bytes", "device_id", "trashed_at", "file_id"]
-    static let expendableColumns = ["file_id", "device_id"]
+    static let columns = ["name", "size_bytes", "device_name", "trashed_at", "file_id"]
+    static let expendableColumns = ["file_id", "device_name"]
 
     let object: DataObject
 
