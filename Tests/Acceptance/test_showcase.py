@@ -5,7 +5,9 @@ import subprocess
 
 import pytest
 from mcap.reader import make_reader
+from selenium.webdriver.common.keys import Keys
 from support.large_fleet import LargeFleet
+from support.person import Person
 from support.uploads import download
 
 #: The numbers of objects, and with --full.
@@ -44,3 +46,34 @@ def test_a_recording_can_be_read_by_its_library(fleet, stubs):
     topics = {channel.topic for _, channel, _ in reader.iter_messages()}
     assert {"/imu", "/gps/fix"} <= topics <= {"/camera/front", "/imu", "/gps/fix"}
     assert reader.get_summary().statistics.message_count > 0
+
+
+@pytest.fixture
+def overview(fleet, browser):
+    """The page that a viewer of the largest organization sees after the sign-in."""
+    browser.enter(fleet.gateway)
+    browser.driver.get_log("browser")
+    browser.sign_in("orchard-robotics", "vera", fleet.contents["password"])
+    browser.heading("Overview")
+    yield browser
+    browser.assert_no_errors()
+
+
+def test_file_is_found_by_a_part_of_its_name_with_three_actions(fleet, stubs, overview):
+    names = [found.name for found in fleet.login(stubs, "orchard-robotics", "vera").list_all()]
+    # A person remembers when it was: the time of day, which no other name has.
+    part, name = next((name[11:19], name) for name in names if sum(name[11:19] in other for other in names) == 1)
+    person = Person(overview)
+    person.press("k", control=True)
+    person.write(part)
+    overview.find(f"//dialog[@open]//li[@aria-selected='true'][.//span[@title='{name}']]")
+    person.press(Keys.ENTER)
+    overview.heading(name)
+    assert person.actions == 3
+
+
+def test_button_in_the_header_opens_the_search(overview):
+    person = Person(overview)
+    person.click("//header//button[@aria-label='Find anything']")
+    person.write("picker")
+    overview.find("//dialog[@open]//li[small[@class='kind']='Object']")

@@ -7,7 +7,7 @@ import { renderCorruptedObjects } from './corrupted-objects.js'
 import { renderDevice } from './device.js'
 import { renderDevices } from './devices.js'
 import { closeDialogs } from './dialog.js'
-import { alertMessage, button, h, pageHeader } from './dom.js'
+import { alertMessage, button, h, pageHeader, svg } from './dom.js'
 import { renderKeys } from './keys.js'
 import { showNavigation } from './navigation.js'
 import { renderObject } from './object.js'
@@ -133,6 +133,8 @@ async function showAccount() {
   const { organization, userName, role } = api.session.user
   const account = document.getElementById('account')
   account.replaceChildren(
+    h('button', { type: 'button', class: 'find', 'aria-label': 'Find anything', title: 'Find anything (Ctrl K)', onclick: openSearch },
+      svg('svg', { viewBox: '0 0 24 24' }, svg('path', { d: 'M10.5 4a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zM15.5 15.5L21 21' }))),
     h('a', { href: `#/${accountPage.name}`, title: `${organization}/${userName}` },
       h('span', { class: 'unseen' }, `${accountPage.title}: `),
       h('span', { class: 'user' }, userName), ' ', h('small', {}, role)),
@@ -197,7 +199,7 @@ async function startSession() {
 api.onSignedOut(showSignIn)
 api.onRecovered(() => (api.session ? showPage() : location.reload()))
 watchUploads()
-listenForShortcuts(pages)
+const openSearch = listenForShortcuts(pages)
 addEventListener('hashchange', async () => {
   const position = changeHistoryEntry()
   closeDialogs()

@@ -11,17 +11,21 @@ function hasSingleKeys() {
   return localStorage.getItem(singleKeysStorageKey) !== 'off'
 }
 
-/** Handles the keyboard shortcuts; those of `pages` that have a letter `shortcut` open after `g`. */
+/**
+ * Handles the keyboard shortcuts; those of `pages` that have a letter `shortcut` open after `g`. Returns a function that opens the
+ * field of Ctrl K.
+ */
 export function listenForShortcuts(pages) {
   let sequenceStart = -Infinity
-  const open = (event) => {
+  const open = () => openPalette(pages, [{ kind: 'Action', label: 'Keyboard shortcuts', run: () => showHelp(pages) }])
+  const openInstead = (event) => {
     event.preventDefault()
-    openPalette(pages, [{ kind: 'Action', label: 'Keyboard shortcuts', run: () => showHelp(pages) }])
+    open()
   }
   addEventListener('keydown', (event) => {
     // Nobody is signed in while the header is hidden.
     if (document.querySelector('dialog[open]') || document.getElementById('bar').hidden) return
-    if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 'k') return open(event)
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 'k') return openInstead(event)
     if (event.ctrlKey || event.altKey || event.metaKey) return
     if (event.target.closest('input, textarea, select')) {
       // A box of a row is no field in which letters are typed.
@@ -36,9 +40,10 @@ export function listenForShortcuts(pages) {
     else if (event.key === 'j') moveRow(1)
     else if (event.key === 'k') moveRow(-1)
     else if (event.key === 'x') document.activeElement.closest('tr')?.querySelector('input[type=checkbox]')?.click()
-    else if (event.key === '.') open(event)
+    else if (event.key === '.') openInstead(event)
     else if (event.key === '?') showHelp(pages)
   })
+  return open
 }
 
 function focusSearch(event) {
