@@ -283,6 +283,26 @@ def test_facets_stay_beside_a_long_list(many_objects):
     console.until(lambda: "model%3Dr5" in console.driver.current_url)
 
 
+def test_pages_of_objects_lead_to_the_next_one_of_the_list(console, gateway, drives):
+    search(console, gateway, f"raw_tags.run={drives}")
+    console.until(lambda: len(names(console)) == 4)
+    console.find("//main//td//a[normalize-space()='drive 2.csv']").click()
+    console.heading("drive 2.csv")
+    near = "//nav[@aria-label='Other objects of the list']/a[.='{}']"
+    console.find(near.format("Next")).click()
+    console.heading("drive 1.csv")
+    console.find(near.format("Next")).click()
+    console.heading("drive 0.csv")
+    assert not console.driver.find_elements(By.XPATH, near.format("Next"))
+    console.find(near.format("Previous")).click()
+    console.heading("drive 1.csv")
+    # Back, like the link above the name, returns to the list with its filter.
+    address = console.find("//nav[@aria-label='Breadcrumb']/a").get_attribute("hash")
+    console.driver.back()
+    console.heading("Objects")
+    assert console.driver.current_url.endswith(address) and drives in address
+
+
 def test_column_has_the_topics_of_recordings(console, gateway, uploader, admin):
     run = unique("run")
     completed(uploader, recording(), {"run": run, FILE_NAME_TAG: "drive.mcap"})
@@ -390,6 +410,7 @@ def test_object_is_found_shown_and_downloaded(console, admin, uploader):
     console.find("//main//td//a[normalize-space()='drive.mcap']").click()
     console.heading("drive.mcap")
     assert console.fact("Size") == "97.7 KiB (100,000 bytes)"
+    console.find("//summary[.='Ids and checksums']").click()
     assert console.fact("ETag").startswith(wanted.etag)
     assert console.fact("Device") == uploader.device_id
     assert console.fact("Tags").split("\n") == [f"run {run}", "weather rain"]

@@ -7,20 +7,23 @@ import { copyObjects } from './copy-dialog.js'
 import { shareFiles } from './object-actions.js'
 import { loadSiteNames, objectsAddress, siteName } from './object-facets.js'
 import { fileNameTag } from './object-source.js'
-import { forgetLists } from './objects.js'
+import { forgetLists, neighborsOf } from './objects.js'
 import { openInViewer, isRecording } from './viewers.js'
 import { previewSection } from './preview.js'
 
 /** Shows one object: its state, origin, tags, times and a preview, with buttons for what can be done with it. */
 export async function renderObject(body, { id, reload, signal }) {
-  const [details] = await Promise.all([call('management', 'GetObject', { fileId: id }), loadSiteNames()])
+  const [details, neighbors] = await Promise.all([
+    call('management', 'GetObject', { fileId: id }), neighborsOf(id), loadSiteNames()])
   const { object, tags = {} } = details
   const { [fileNameTag]: _, ...others } = tags
   const isCorrupted = object.status === 'DATA_OBJECT_STATUS_BAD'
   const isTrashed = Boolean(object.trashedAt)
   const isReadable = !isCorrupted && !isTrashed
   body.replaceChildren(
-    breadcrumb(isTrashed ? 'Trash' : 'Objects', isTrashed ? '#/trash' : objectsAddress(''), object.name),
+    h('div', { class: 'path' },
+      breadcrumb(isTrashed ? 'Trash' : 'Objects', isTrashed ? '#/trash' : neighbors?.address ?? objectsAddress(''), object.name),
+      !isTrashed && neighborLinks(neighbors)),
     pageHeader(object.name,
       isReadable && button('Download', () => downloadObject(id), 'primary'),
       isReadable && button('Share', () => shareFiles([id])),
@@ -53,13 +56,27 @@ export async function renderObject(body, { id, reload, signal }) {
         ['Upload started', timeElement(object.createdAtUnix)],
         ['Bytes stored', timeElement(object.uploadedAtUnix)],
         ['Upload completed', timeElement(object.verifiedAtUnix)],
+      ]),
+      h('details', { class: 'identifiers' }, h('summary', {}, 'Ids and checksums'), propertyList([
         ['File id', copyable(object.fileId)],
         ['Upload id', copyable(details.uploadId)],
         ['Object id', copyable(object.objectId)],
         ['ETag', copyable(object.etag)],
         ['CRC-64', copyable(object.crc64Ecma)],
         ['Bucket and key', copyable(`${details.bucket}/${details.objectKey}`)],
-      ])))
+      ]))))
+}
+
+/** Links to the objects before and after this one in its list; Back still returns to the list. */
+function neighborLinks(neighbors) {
+  if (!neighbors?.previous && !neighbors?.next) return null
+  const link = (row, text) => row && h('a', { href: `#/objects/${row.fileId}`, title: row.name, onclick: (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return
+    event.preventDefault()
+    location.replace(event.currentTarget.href)
+  } }, text)
+  return h('nav', { class: 'neighbors', 'aria-label': 'Other objects of the list' },
+    link(neighbors.previous, 'Previous'), link(neighbors.next, 'Next'))
 }
 
 /** Downloads the object from the object store; the presigned URL reads this one object and is valid for 15 minutes. */

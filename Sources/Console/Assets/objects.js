@@ -32,6 +32,18 @@ function listFor(filter, order, zone, withTopics) {
   return list
 }
 
+/**
+ * Returns the objects before and after one in the list that was shown last and has it, and the address of that list:
+ * `{address, previous, next}`; `null` = no list has it.
+ */
+export async function neighborsOf(fileId) {
+  const source = [...lists.values()].map((list) => list.source).findLast(({ ids }) => ids.has(fileId))
+  if (!source) return null
+  const index = source.rows.findIndex((row) => row.fileId === fileId)
+  await source.ensure(index + 2)
+  return { address: objectsAddress(source.filter, source.order), previous: source.rows[index - 1], next: source.rows[index + 1] }
+}
+
 /** Discards the lists, because another user signed in or the objects have changed. */
 export function forgetLists() {
   lists.clear()
