@@ -507,6 +507,8 @@ def test_recording_shows_its_topics(console, gateway, uploader, admin):
     assert "/imu" in text and "/camera/front" in text and "sensor_msgs/Imu" in text
     assert console.fact("Messages") == "30"
     assert console.fact("Duration") == "1.9 s"
+    # The keys and values of the metadata "robot".
+    assert console.find("//h4[.='robot']").is_displayed() and console.fact("name") == "blue"
     # The gateway has read the summary as well, and finds the object by it.
     console.until(lambda: [o.file_id for o in admin.list_all(filter=f"topic=/imu device={uploader.device_id}")])
     (listed,) = admin.list_all(filter=f"topic:/cam* recorded_from>=2026-01-01 device={uploader.device_id}")
@@ -576,12 +578,23 @@ def test_image_and_text_and_table_are_shown(console, gateway, uploader, admin):
         "const image = document.querySelector('.preview img'); return [image?.naturalWidth, image?.naturalHeight]"
     )
     console.until(lambda: size() == [40, 30])
-    found = object_of(uploader, admin, "drive.json", json.dumps({"weather": ["rain", "sun"]}).encode())
-    assert '"weather": [' in preview(console, gateway, found)
+    found = object_of(uploader, admin, "drive.json", json.dumps({"weather": ["rain", "sun"], "run": 7}).encode())
+    assert preview(console, gateway, found).split("\n")[1:] == [
+        "{ 2 values", '"weather": [ 2 values', '"rain"', '"sun"', "]", '"run": 7', "}"
+    ]  # fmt: skip
+    console.find("//summary[contains(., 'weather')]").click()
+    assert '"rain"' not in console.find("//section[@aria-label='Preview']").text
     found = object_of(uploader, admin, "drive.csv", b'time,note\n1,"a, b"\n2,"line\nbreak"\n')
     preview(console, gateway, found)
     cells = [cell.text for cell in console.driver.find_elements(By.CSS_SELECTOR, ".preview td")]
     assert cells == ["1", "a, b", "2", "line break"]
+    # A line for each column of numbers.
+    rows = "\n".join(f"{50 + number / 8},fix,{number * number}" for number in range(9))
+    preview(console, gateway, object_of(uploader, admin, "track.csv", f"latitude,state,speed\n{rows}".encode()))
+    lines = console.driver.find_elements(By.CSS_SELECTOR, ".csv-plots svg")
+    assert [each.get_attribute("aria-label") for each in lines] == ["latitude: 50 to 51", "speed: 0 to 64"]
+    points = lines[1].find_element(By.TAG_NAME, "polyline").get_attribute("points").split()
+    assert (points[0], points[-1], len(points)) == ("0.0,78.0", "600.0,2.0", 9)
     found = object_of(uploader, admin, "odd.bin", bytes(range(256)))
     assert "00000010  10 11 12" in preview(console, gateway, found)
 

@@ -11,9 +11,11 @@ const summaryLimit = 16 << 20
 const entryLimit = 10_000
 const textLimit = 4096
 const compressionLimit = 8
+/** The largest record of metadata that is read, in bytes. */
+const metadataLimit = 64 << 10
 
 const opcodes = { header: 1, footer: 2, schema: 3, channel: 4, chunkIndex: 8, attachmentIndex: 10, statistics: 11,
-  metadataIndex: 13, summaryOffset: 14 }
+  metadata: 12, metadataIndex: 13, summaryOffset: 14 }
 /** The groups of records that are read of a summary above the limit, the most important first. */
 const groups = [opcodes.statistics, opcodes.channel, opcodes.schema, opcodes.attachmentIndex, opcodes.metadataIndex]
 
@@ -120,8 +122,7 @@ function readSummary(bytes) {
         break
       }
       case opcodes.metadataIndex:
-        fields.take(16)
-        append(summary.metadata, { name: fields.text() })
+        append(summary.metadata, { start: fields.u64(), length: fields.u64(), name: fields.text() })
         break
       case opcodes.statistics: {
         const statistics = { messages: fields.u64() }
@@ -196,6 +197,20 @@ export async function readMCAP(object, signal) {
       ? tail.subarray(start - tailStart, footerStart) : await object.read(start, summaryEnd, signal)
   }
   return { ...readHeader(head), ...readSummary(bytes) }
+}
+
+/** Returns the keys and values of a record of metadata, `[[key, value], …]`, which the summary has named. */
+export async function readMetadata(object, { start, length }, signal) {
+  if (length > metadataLimit) throw new MCAPError('the metadata are larger than 64 KiB')
+  if (start + length > object.size) throw new MCAPError('the metadata are not within the file')
+  const entries = []
+  forEachRecord(await object.read(Number(start), Number(start + length), signal), (opcode, fields) => {
+    if (opcode !== opcodes.metadata) throw new MCAPError('the metadata are another record')
+    fields.text()
+    const map = fields.map()
+    while (!map.isAtEnd) append(entries, [map.text(), map.text()])
+  })
+  return entries
 }
 
 function readHeader(head) {

@@ -1,10 +1,12 @@
 import { h, propertyList } from './dom.js'
 import { formatBytes, formatCount, formatDuration, timeElement } from './format.js'
-import { readMCAP, recordedRange } from './mcap.js'
+import { MCAPError, readMCAP, readMetadata, recordedRange } from './mcap.js'
 import { table } from './table.js'
 
 /** Topics that are shown; a recording may have thousands. */
 const topicLimit = 1000
+/** Records of metadata whose values are shown. */
+const metadataLimit = 20
 
 /** Shows the summary of a recording. */
 export async function previewMCAP(object, signal) {
@@ -44,9 +46,20 @@ export async function previewMCAP(object, signal) {
       { title: 'Type', cell: (attachment) => attachment.mediaType || null },
       { title: 'Size', isNumber: true, cell: (attachment) => formatBytes(attachment.size) },
     ], attachments.slice(0, topicLimit), '')],
-    metadata.length > 0 && [h('h3', {}, 'Metadata'), h('ul', { class: 'tags' },
-      metadata.slice(0, topicLimit).map((each) => h('li', {}, each.name)))],
+    metadata.length > 0 && [h('h3', {}, 'Metadata'),
+      await Promise.all(metadata.slice(0, metadataLimit).map((each) => metadataTable(object, each, signal))),
+      metadata.length > metadataLimit && h('p', { class: 'hint' }, `The first ${metadataLimit} records are shown.`)],
   ]
+}
+
+/** A record of metadata: its name, keys and values. */
+async function metadataTable(object, record, signal) {
+  try {
+    return [h('h4', {}, record.name), propertyList(await readMetadata(object, record, signal))]
+  } catch (error) {
+    if (!(error instanceof MCAPError)) throw error
+    return [h('h4', {}, record.name), h('p', { class: 'hint' }, `The record cannot be read: ${error.message}.`)]
+  }
 }
 
 function nanosecondTime(nanoseconds) {

@@ -1,7 +1,9 @@
-import { h } from './dom.js'
+import { button, h } from './dom.js'
 import { fileKind } from './file-type.js'
 import { formatBytes } from './format.js'
+import { csvPlots } from './csv-plots.js'
 import { declaredPixels } from './image-size.js'
+import { jsonTree } from './json-tree.js'
 import { MCAPError } from './mcap.js'
 import { previewMCAP } from './preview-mcap.js'
 import { ObjectBytes } from './ranges.js'
@@ -12,7 +14,7 @@ const headSize = 64 << 10
 const hexSize = 512
 const imageLimit = 64 << 20
 const pixelLimit = 100_000_000
-const [csvRowLimit, csvColumnLimit] = [50, 30]
+const [csvRowLimit, csvColumnLimit, csvPlotLimit] = [50, 30, 2000]
 
 /** Media types that the gateway passes on to the browser. Any other type, such as SVG or HTML, could run scripts. */
 const shownTypes = {
@@ -72,7 +74,10 @@ const media = {
     if (pixels > pixelLimit) {
       throw new NoPreview(`There is no preview: the image has ${pixels.toLocaleString('en')} pixels.`)
     }
-    return mediaElement(h('img', { src: await object.address(), alt: 'Preview of the image', decoding: 'async' }))
+    const image = h('img', { src: await object.address(), alt: 'Preview of the image', decoding: 'async' })
+    const actions = h('p', {}, button('Full screen', () => image.requestFullscreen()))
+    image.addEventListener('error', () => actions.remove())
+    return [mediaElement(image), actions]
   },
   async video(object) {
     return mediaElement(h('video', { src: await object.address(), controls: true, preload: 'metadata',
@@ -106,7 +111,9 @@ async function textOrHex(object, listed, signal) {
     const rows = csvTable(text, /\.tsv$/i.test(listed.name) ? '\t' : ',')
     return [rows, hint]
   }
-  return [h('pre', { tabindex: 0, 'aria-label': 'Beginning of the text' }, isPartial ? text : indentedJSON(text)), hint]
+  const value = isPartial ? null : parsedJSON(text)
+  if (value) return jsonTree(value)
+  return [h('pre', { tabindex: 0, 'aria-label': 'Beginning of the text' }, text), hint]
 }
 
 /** Decodes UTF-8; `null` if the bytes are no text. The end of a beginning may be within a character. */
@@ -119,25 +126,24 @@ function decodedText(bytes, isPartial) {
   }
 }
 
-function indentedJSON(text) {
+/** The object or array that a text of JSON describes; `null` for another text. */
+function parsedJSON(text) {
   try {
-    return /^\s*[[{]/.test(text) ? JSON.stringify(JSON.parse(text), null, 2) : text
+    return /^\s*[[{]/.test(text) ? JSON.parse(text) : null
   } catch {
-    return text
+    return null
   }
 }
 
-/** The first rows of a CSV file (RFC 4180). */
+/** The beginning of a CSV file (RFC 4180): its first rows, and lines of the columns that have numbers. */
 function csvTable(text, separator) {
-  const rows = parseCSV(text, separator)
-  const [titles = [], ...values] = rows
-  const columns = titles.slice(0, csvColumnLimit).map((title, index) => ({
-    title: title || `Column ${index + 1}`, cell: (row) => row[index] || null,
-  }))
-  const element = table(columns, values, 'The table has no rows.')
+  const [titles = [], ...values] = parseCSV(text, separator)
+  const names = titles.slice(0, csvColumnLimit).map((title, index) => title || `Column ${index + 1}`)
+  const columns = names.map((title, index) => ({ title, cell: (row) => row[index] || null }))
+  const element = table(columns, values.slice(0, csvRowLimit), 'The table has no rows.')
   // It scrolls, also by the keyboard.
   element.tabIndex = 0
-  return element
+  return [csvPlots(names, values), element]
 }
 
 function parseCSV(text, separator) {
@@ -147,7 +153,7 @@ function parseCSV(text, separator) {
     rows.at(-1).push(value.slice(0, 200))
     value = ''
   }
-  for (let at = 0; at < text.length && rows.length <= csvRowLimit + 1; at += 1) {
+  for (let at = 0; at < text.length && rows.length <= csvPlotLimit + 1; at += 1) {
     const character = text[at]
     if (isQuoted) {
       if (character !== '"') value += character
@@ -161,7 +167,7 @@ function parseCSV(text, separator) {
     } else if (character !== '\r') value += character
   }
   if (value || rows.at(-1).length > 0) endValue()
-  return rows.filter((row) => row.length > 0).slice(0, csvRowLimit + 1)
+  return rows.filter((row) => row.length > 0).slice(0, csvPlotLimit + 1)
 }
 
 /** The first bytes as hexadecimal numbers and as characters. */
