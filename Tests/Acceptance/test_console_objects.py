@@ -321,6 +321,22 @@ def test_column_has_the_topics_of_recordings(console, gateway, uploader, admin):
     console.until(lambda: topics() == ["–", "/camera/front, /imu"])
 
 
+def test_tags_of_another_direction_stay_apart(console, gateway, uploader, admin):
+    run = unique("run")
+    # The end of the override is missing.
+    tags = {"note": "\u202eבוקר <b>left</b>", "run": run, FILE_NAME_TAG: "drive.bin"}
+    completed(uploader, content(10), tags)
+    search(console, gateway, f"raw_tags.run={run}")
+    console.until(lambda: names(console) == ["drive.bin"])
+    isolated = lambda part: [
+        each.get_attribute("textContent") for each in console.driver.find_elements(By.CSS_SELECTOR, f"{part} bdi")
+    ]
+    assert isolated("main tbody .tag")[:2] == ["run", run]
+    console.find("//main//td//a[normalize-space()='drive.bin']").click()
+    console.heading("drive.bin")
+    assert isolated(".tags li") == ["note", tags["note"], "run", run]
+
+
 def test_scrolling_shows_other_objects_in_the_same_rows(console, gateway, uploader):
     run = unique("run")
     for number in range(120):

@@ -113,9 +113,14 @@ export function parseTags(text) {
   }))
 }
 
+/** A tag; a value that is written from right to left changes nothing beside it. */
+export function tagText(key, value) {
+  return [h('b', {}, h('bdi', {}, key)), ' ', h('bdi', {}, value)]
+}
+
 /** A list of tags; `null` without tags. */
 export function tagList(tags) {
   const entries = Object.entries(tags ?? {}).sort()
   if (entries.length === 0) return null
-  return h('ul', { class: 'tags' }, entries.map(([key, value]) => h('li', {}, h('b', {}, key), ` ${value}`)))
+  return h('ul', { class: 'tags' }, entries.map(([key, value]) => h('li', {}, tagText(key, value))))
 }

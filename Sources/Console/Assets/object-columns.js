@@ -2,7 +2,7 @@ import { hasRole } from './api.js'
 import { deviceName, withDeviceName } from './device-names.js'
 import { showFormDialog } from './dialog.js'
 import { h } from './dom.js'
-import { formatBytes, formatDuration, timeTexts } from './format.js'
+import { formatBytes, formatDuration, tagText, timeTexts } from './format.js'
 import { siteName } from './object-facets.js'
 import { textWidth } from './text-width.js'
 
@@ -145,7 +145,7 @@ function tagsCell({ source, layout }) {
     const count = fitting(entries, layout)
     const rest = entries.length - count
     element.replaceChildren(
-      ...entries.slice(0, count).map(([key, value]) => h('span', { class: 'tag' }, h('b', {}, key), ` ${value}`)),
+      ...entries.slice(0, count).map(([key, value]) => h('span', { class: 'tag' }, tagText(key, value))),
       ...(rest > 0 ? [h('span', { class: 'more-tags' }, `+${rest}`)] : []))
   }
   return { element, show }
