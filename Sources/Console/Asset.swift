@@ -94,6 +94,7 @@ struct Asset: Sendable {
         "suites.js": PackageResources.suites_js,
         "table.js": PackageResources.table_js,
         "text-width.js": PackageResources.text_width_js,
+        "theme.js": PackageResources.theme_js,
         "time-zone.js": PackageResources.time_zone_js,
         "trash.js": PackageResources.trash_js,
         "trend.js": PackageResources.trend_js,

@@ -1,5 +1,7 @@
 """Uses the console's page of the own account in headless Chromium: sessions, password, tokens and second factor."""
 
+import re
+
 import zxingcpp
 from PIL import Image
 from selenium.webdriver.common.keys import Keys
@@ -24,6 +26,25 @@ def test_account_page_lists_sessions_and_ends_others(page, gateway, stubs, viewe
         other.objects("ListObjects")
     page.driver.refresh()
     page.heading("My account")
+
+
+def test_colors_are_chosen_in_the_browser(page, viewer):
+    background = "return getComputedStyle(document.body).backgroundColor"
+    page.sign_in("system", viewer, PASSWORD)
+    page.go("My account")
+    light = page.driver.execute_script(background)
+    page.choose("Colors in this browser", "Dark")
+    dark = page.until(lambda: (color := page.driver.execute_script(background)) != light and color)
+    page.driver.refresh()
+    page.heading("My account")
+    assert page.driver.execute_script(background) == dark
+    page.prefer("dark")
+    page.choose("Colors in this browser", "Light")
+    assert page.driver.execute_script(background) == light
+    page.choose("Colors in this browser", "Automatic")
+    assert page.driver.execute_script(background) == dark
+    page.prefer("light")
+    assert page.driver.execute_script(background) == light
 
 
 def test_programs_are_named_by_their_browsers(page):

@@ -4,6 +4,7 @@ import { formField, showDialog, showFormDialog, showSecret } from './dialog.js'
 import { formatCount, timeElement } from './format.js'
 import { drawQR } from './qr.js'
 import { table } from './table.js'
+import { chosenTheme, chooseTheme, themes } from './theme.js'
 import { programName } from './user-agent.js'
 
 const codeField = {
@@ -27,7 +28,7 @@ export async function renderAccount(body, { reload }) {
       ['User', account.user.userName], ['Organization', account.user.organization], ['Role', account.user.role],
       ['Second factor', secondFactorText(account)],
     ]),
-    secondFactorActions(account, reload),
+    secondFactorActions(account, reload), themeChoice(),
     sectionHeader('Sessions', sessions.length > 1 && button('End all others', () => revokeOthers(reload), 'danger')),
     sessionTable(sessions, reload))
   if (account.secondFactorMissing) return
@@ -36,6 +37,12 @@ export async function renderAccount(body, { reload }) {
     sectionHeader('API tokens', button('New token', () => createToken(reload), 'primary')),
     tokenTable(apiTokens, reload),
     hasRole('admin') ? await policySection(reload) : '')
+}
+
+/** The choice of the colors in this browser. */
+function themeChoice() {
+  return h('div', { class: 'filters', onchange: ({ target }) => chooseTheme(target.value) },
+    formField({ name: 'theme', label: 'Colors in this browser', type: 'select', value: chosenTheme(), options: themes }))
 }
 
 function sectionHeader(title, ...actions) {

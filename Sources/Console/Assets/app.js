@@ -20,6 +20,7 @@ import { listenForShortcuts } from './shortcuts.js'
 import { renderSignIn } from './sign-in.js'
 import { renderSigningKeys } from './signing-keys.js'
 import { renderSuites } from './suites.js'
+import { applyTheme } from './theme.js'
 import { renderTrash } from './trash.js'
 import { watchUploads } from './upload-panel.js'
 import { uploadQueue } from './upload-queue.js'
@@ -196,6 +197,7 @@ async function startSession() {
   return showPage()
 }
 
+applyTheme()
 api.onSignedOut(showSignIn)
 api.onRecovered(() => (api.session ? showPage() : location.reload()))
 watchUploads()
