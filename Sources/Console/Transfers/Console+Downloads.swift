@@ -34,7 +34,7 @@ extension Console {
         switch accessToken(of: session, for: head) {
         case .refused(let response): return response
         case .answered(let token):
-            let (response, name, type) = stream(offered, token, head, date: CivilTime(now).date())
+            let (response, name, type) = stream(offered, token, head, time: CivilTime(now).textForFileName)
             if response.status == 401 { end(session) }
             return StreamedDownload.response(response, named: name, type: type)
         }
@@ -52,20 +52,20 @@ extension Console {
     }
 
     private func stream(
-        _ offered: OfferedDownload, _ token: Secret, _ head: HTTPRequestHead, date: String
+        _ offered: OfferedDownload, _ token: Secret, _ head: HTTPRequestHead, time: String
     ) -> (HTTPResponse, name: String, type: String) {
         switch offered.kind {
         case .backup(let options):
             (
                 calls.stream(
                     BackupServiceMethods.routes[0], options.json, token, for: head, in: offered.organization),
-                "data-gateway-\(date).backup", "application/octet-stream"
+                "data-gateway-\(time).backup", "application/octet-stream"
             )
         case .archive(let options):
             (
                 calls.stream(
                     ObjectArchiveServiceMethods.routes[0], options.json, token, for: head, in: offered.organization),
-                "objects-\(date).zip", "application/zip"
+                "objects-\(time).zip", "application/zip"
             )
         }
     }
