@@ -87,7 +87,7 @@ async function objectCounts() {
     const isComplete = !isLowerBound && Number(totalValues ?? 0) <= counts.size
     return (id) => counts.get(id) ?? (isComplete ? 0 : null)
   } catch {
-    return new Map()
+    return () => null
   }
 }
 

@@ -28,6 +28,7 @@ export async function previewMCAP(object, signal) {
     hasTopics ? 'The summary of the recording does not list its topics.' : 'The recording has no topics.')
   // It scrolls, also by the keyboard.
   topicTable.tabIndex = 0
+  topicTable.classList.add('topics')
   return [
     propertyList([
       ['Start of the recording', range && nanosecondTime(range.start)],

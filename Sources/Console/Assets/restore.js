@@ -177,7 +177,7 @@ function stagedArchive({ archive, lastRestore, previousData }, reload) {
     h('p', {}, 'The archive is complete and intact. Nothing has changed yet.'),
     propertyList([
       ['Backup time', timeElement(archive.backupTime)],
-      ['Age', formatDuration(Math.max(0, (Date.now() - Date.parse(archive.backupTime)) / 1000))],
+      ['Age', formatDuration(Math.max(0, Math.round((Date.now() - Date.parse(archive.backupTime)) / 1000)))],
       ['Origin', archive.isOfThisGateway ? 'this gateway' : 'another gateway'],
       ['Size', formatBytes(archive.sizeBytes)],
       ['Object data', archive.hasObjects ? 'in the archive' : 'not in the archive: the gateway’s store has it'],

@@ -3,7 +3,7 @@ import { alertMessage, button, h } from './dom.js'
 /**
  * A table; on a narrow screen each row becomes a card.
  *
- * `columns`: `{title, cell(row), isNumber, isActions}`. `empty`: the text that replaces a table without rows. `key(row)`:
+ * `columns`: `{title, cell(row), isNumber, isActions, isMinor}`; a card has no minor ones. `empty`: the text that replaces a table without rows. `key(row)`:
  * identifies a row of a table that is updated.
  */
 export function table(columns, rows, empty, key = () => null) {
@@ -27,7 +27,7 @@ function cellContent(column, row) {
 }
 
 function cellClass(column) {
-  return column.isNumber ? 'number' : column.isActions ? 'row-actions' : null
+  return [column.isNumber && 'number', column.isActions && 'row-actions', column.isMinor && 'minor'].filter(Boolean).join(' ') || null
 }
 
 /**
