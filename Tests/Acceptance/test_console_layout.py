@@ -2,6 +2,7 @@
 
 import pytest
 from selenium.webdriver.common.by import By
+from support import geometry
 from support.browser import DESKTOP, PHONE
 from support.gateway import ADMIN_PASSWORD
 from support.parties import PASSWORD, Fleet
@@ -32,22 +33,10 @@ def sign_in(browser, showcase, organization: str, user_name: str, password: str)
     browser.heading("Overview")
 
 
-def show(browser, showcase, path: str, heading: str) -> None:
-    """Opens a page, and waits until everything of it is loaded."""
-    # The page before may have the same heading.
-    browser.driver.execute_script("document.querySelector('.page').classList.add('former')")
-    browser.open(f"http://{showcase.gateway.listeners['web']}/console/#/{path}")
-    browser.until(lambda: not browser.driver.find_elements(By.CLASS_NAME, "former"))
-    # Not by an XPath, since some names would have to be quoted.
-    browser.until(lambda: browser.driver.find_element(By.TAG_NAME, "h1").text == heading, heading)
-    browser.until(lambda: not any(text in browser.text for text in ("Loading…", "Counting…")))
-    browser.until(lambda: not browser.driver.find_elements(By.XPATH, "//*[@aria-busy='true']"))
-
-
 def test_every_page_fits_the_screen_and_is_accessible(browser, showcase, look):
     sign_in(browser, showcase, "system", "admin", ADMIN_PASSWORD)
     for name, (path, heading) in showcase.pages.items():
-        show(browser, showcase, path, heading)
+        browser.show(showcase.gateway, path, heading)
         if name == "objects":
             browser.find("//section[@aria-label='weather']")
         look(name)
@@ -72,17 +61,44 @@ def test_every_page_fits_the_screen_and_is_accessible(browser, showcase, look):
     assert [text for text in browser.logged_errors if "Failed to load resource" not in text] == []
 
 
+#: What breaks the overview, and the fault that it causes.
+BROKEN = {
+    "cut": ("add('.tile .big { width: 1rem; overflow: hidden; white-space: nowrap }')", "is cut"),
+    "low": ("add('.tile .big { max-height: .8rem; overflow: hidden }')", "at its bottom"),
+    "overlap": ("add('.tile h2 { margin-bottom: -1.5rem !important }')", "overlap by"),
+    "page": ("add('main { min-width: 3000px }')", "beside the screen"),
+    "table": ("add('.scroll table { width: 200% }')", "wider than its place"),
+    "axis": ("document.querySelector('.axis span').textContent = '5 KiB'", "wrong numbers 5 KiB"),
+    "values": ("document.querySelectorAll('rect').forEach((each) => each.removeAttribute('height'))", "without values"),
+}
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+def test_faults_of_a_page_are_noticed(browser, showcase, fault):
+    sign_in(browser, showcase, "system", "admin", ADMIN_PASSWORD)
+    browser.show(showcase.gateway, *showcase.pages["overview"])
+    assert geometry.faults(browser) == []
+    change, sentence = BROKEN[fault]
+    browser.driver.execute_script(
+        f"const [sheet] = document.styleSheets; const add = (rule) => sheet.insertRule(rule, sheet.cssRules.length); {change}"
+    )
+    try:
+        assert any(sentence in found for found in geometry.faults(browser))
+    finally:
+        browser.driver.refresh()
+
+
 def test_pages_without_data_fit_the_screen_and_are_accessible(browser, showcase, look):
     sign_in(browser, showcase, "university", "boss", PASSWORD)
     for path, heading in EMPTY.items():
-        show(browser, showcase, path, heading)
+        browser.show(showcase.gateway, path, heading)
         look(f"empty-{path}")
 
 
 def test_pages_of_a_viewer_fit_the_screen_and_are_accessible(browser, showcase, look):
     sign_in(browser, showcase, "system", "vera", PASSWORD)
     for name in ("overview", "uploads", "object-png"):
-        show(browser, showcase, *showcase.pages[name])
+        browser.show(showcase.gateway, *showcase.pages[name])
         look(f"viewer-{name}")
 
 

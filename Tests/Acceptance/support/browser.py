@@ -115,6 +115,17 @@ class Browser:
         self.find(link).click()
         self.heading(page)
 
+    def show(self, gateway, address: str, heading: str) -> None:
+        """Opens the page of an address such as `objects`, and waits until everything of it is loaded."""
+        # The page before may have the same heading.
+        self.driver.execute_script("document.querySelector('.page').classList.add('former')")
+        self.open(f"http://{gateway.listeners['web']}/console/#/{address}")
+        self.until(lambda: not self.driver.find_elements(By.CLASS_NAME, "former"))
+        # Not by an XPath, since some names would have to be quoted.
+        self.until(lambda: self.driver.find_element(By.TAG_NAME, "h1").text == heading, heading)
+        self.until(lambda: not any(text in self.text for text in ("Loading…", "Counting…")))
+        self.until(lambda: not self.driver.find_elements(By.XPATH, "//*[@aria-busy='true']"))
+
     def account(self) -> WebElement:
         """Waits for the link to the account: its text has user name and role, its title organization and user name."""
         return self.find("//header//a[starts-with(normalize-space(), 'My account: ')]")

@@ -1,8 +1,10 @@
 """Looks at the console in the sizes and color schemes of its users."""
 
 import base64
+from collections.abc import Iterator
 from pathlib import Path
 
+from . import geometry
 from .browser import DESKTOP, PHONE, Browser
 
 WIDE = (1440, 900)
@@ -14,7 +16,8 @@ MOST_HEIGHT = 3000
 class Looks:
     """Checks that what the browser shows fits the screen and is accessible, and stores pictures of it.
 
-    `folder`: for the pictures, None = no pictures. `is_full`: in all looks instead of the first.
+    `folder`: for the pictures, None = no pictures. `is_full`: in all looks instead of the first, in which alone the page is then
+    examined for accessibility.
     """
 
     def __init__(self, browser: Browser, folder: Path | None, is_full: bool):
@@ -24,18 +27,33 @@ class Looks:
 
     def __call__(self, name: str) -> None:
         """Looks at the present page, or its open dialog; `name` is the picture's."""
+        # What fits needs little time, and is examined on a phone, too.
+        for size, scheme in self._in_turn([*self.looks, *([] if self.looks == LOOKS else [(PHONE, "light")])]):
+            place = f"{name}, {size[0]} px, {scheme}"
+            self._check_places(place, size)
+            if (size, scheme) in self.looks:
+                self._check_accessibility(place)
+                if self.folder:
+                    self._store(name, size, scheme)
+
+    def take(self, name: str) -> None:
+        """Stores pictures of the present page, or its open dialog, without checks."""
+        for size, scheme in self._in_turn(self.looks):
+            self._store(name, size, scheme)
+
+    def _in_turn(self, looks: list[tuple[tuple[int, int], str]]) -> Iterator[tuple[tuple[int, int], str]]:
+        """Shows the page in each look, then in the first one of the tests."""
         try:
-            for size, scheme in self.looks:
+            for size, scheme in looks:
                 self.browser.resize(size)
                 self.browser.prefer(scheme)
-                self._check(f"{name}, {size[0]} px, {scheme}", size)
-                if self.folder:
-                    self._store(self.folder / f"{name}-{size[0]}-{scheme}.png", size)
+                self.browser.drawn()
+                yield size, scheme
         finally:
             self.browser.resize(DESKTOP)
             self.browser.prefer("light")
 
-    def _check(self, place: str, size: tuple[int, int]) -> None:
+    def _check_places(self, place: str, size: tuple[int, int]) -> None:
         width, unnamed, outside, cut = self.browser.driver.execute_script(
             """
             const dialog = document.querySelector('dialog[open]')
@@ -49,7 +67,8 @@ class Looks:
             const parts = 'button, input, select, textarea, time, code, .badge, .id, .name, td, h1, h2'
             return [document.documentElement.scrollWidth,
               [...document.querySelectorAll('a, button, input, select, textarea, summary')].filter((each) =>
-                !each.textContent.trim() && !each.labels?.length && !each.getAttribute('aria-label'))
+                !each.textContent.trim() && !each.labels?.length && !each.getAttribute('aria-label')
+                && !each.closest('[aria-hidden=true]'))
                 .map((each) => each.outerHTML),
               dialog && (box.left < 0 || box.top < 0 || box.right > innerWidth || box.bottom > innerHeight
                 || dialog.scrollWidth > dialog.clientWidth),
@@ -61,12 +80,16 @@ class Looks:
         assert not unnamed, f"{place}: controls without a name: {unnamed}"
         assert not outside, f"{place}: the dialog is wider than itself, or leaves the screen"
         assert not cut, f"{place}: parts that leave what contains them: {cut[:5]}"
+        assert not (found := geometry.faults(self.browser)), f"{place}: {found}"
+
+    def _check_accessibility(self, place: str) -> None:
         # What is behind a dialog cannot be used, and its contrast is lower.
         has_dialog = self.browser.driver.execute_script("return Boolean(document.querySelector('dialog[open]'))")
         assert not (found := self.browser.violations("dialog[open]" if has_dialog else "")), f"{place}: {found}"
 
-    def _store(self, path: Path, size: tuple[int, int]) -> None:
+    def _store(self, name: str, size: tuple[int, int], scheme: str) -> None:
         """Stores a picture of the whole page, or of the screen if a dialog is open."""
+        path = self.folder / f"{name}-{size[0]}-{scheme}.png"
         height = self.browser.driver.execute_script(
             "return document.querySelector('dialog[open]') ? 0 : document.documentElement.scrollHeight"
         )
