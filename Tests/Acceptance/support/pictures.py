@@ -1,0 +1,205 @@
+"""Pictures of every page of the console with the data of the showcase, and a sheet of them."""
+
+import tempfile
+from collections.abc import Iterator
+from html import escape
+from itertools import groupby
+from pathlib import Path
+
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from . import stubs as stubs_module
+from .browser import Browser
+from .gateway import eventually
+from .large_fleet import LargeFleet
+from .looks import LOOKS, Looks
+from .parties import User, unique_device_id
+from .person import Person
+from .webhooks import SECRET
+
+ORGANIZATION = "orchard-robotics"
+#: The pages of an organization's administrator by name: address, heading, and the buttons of the page that open dialogs. An empty
+#: heading is that of the item, which the page shows.
+PAGES = {
+    "overview": ("overview", "Overview", ()),
+    "overview-week": ("overview?days=7", "Overview", ()),
+    "overview-year": ("overview?days=365", "Overview", ()),
+    "objects": ("objects", "Objects", ("Columns",)),
+    "objects-filter": (
+        "objects?filter=weather%3Drain+camera&columns=device%2Ctag%3Afield%2Crecorded%2Cduration%2Ctopics",
+        "Objects",
+        ("Save this search",),
+    ),
+    "objects-none": ("objects?filter=weather%3Dsnow+camera", "Objects", ()),
+    "objects-mistake": ("objects?filter=name%3A%2A", "Objects", ()),
+    "uploads": ("uploads", "Uploads", ()),
+    "copies": ("copies", "Copy jobs", ()),
+    "trash": ("trash", "Trash", ()),
+    "retention": ("retention", "Retention", ()),
+    "corrupted-objects": ("corrupted-objects", "Corrupted objects", ()),
+    "devices": ("devices", "Devices", ("Register device", "New suite")),
+    "suites": ("suites", "Suites", ("Edit", "Delete")),
+    "users": ("users", "Users", ("New user", "Change role")),
+    "audit": ("audit?since=", "Audit log", ()),
+    "account": ("account", "My account", ("Change password", "Set up second factor", "New token")),
+}
+#: Those that only administrators of `system` see.
+SYSTEM_PAGES = {
+    "system-overview": ("overview", "Overview", ()),
+    "webhooks": ("webhooks", "Webhooks", ()),
+    "organizations": ("organizations", "Organizations", ("New organization",)),
+    "settings": ("settings", "Settings", ()),
+    "signing-keys": ("signing-keys", "Signing keys", ("Rotate",)),
+    "backup": ("backup", "Backup", ()),
+}
+#: The buttons of the page of a file, of a device and of the bar for selected objects.
+OBJECT_DIALOGS = ("Share", "Edit tags", "Copy to…", "Delete")
+DEVICE_DIALOGS = ("Show configuration", "Edit", "Allow new key", "Retire")
+BULK = ("Share", "Tag", "Copy to…", "Delete")
+
+
+def item_pages(user: User) -> Iterator[tuple[str, tuple[str, str, tuple[str, ...]]]]:
+    """Yields the pages of a file of each kind, of devices in several states, and of a site."""
+    objects = sorted(user.list_all(), key=lambda found: found.name.rpartition(".")[2])
+    for kind, found in groupby(objects, lambda found: found.name.rpartition(".")[2]):
+        first = next(found)
+        yield f"object-{kind}", (f"objects/{first.file_id}", first.name, OBJECT_DIALOGS if kind == "mcap" else ())
+    (trashed, *_) = eventually(lambda: user.list_all(filter="trashed=true"))
+    yield "object-trashed", (f"objects/{trashed.file_id}", trashed.name, ("Delete permanently",))
+    devices = sorted(
+        user.devices("ListDevices", page_size=1000).devices, key=lambda device: device.last_seen_at.seconds
+    )
+    for name, device in (("device-new", devices[0]), ("device-silent", devices[1]), ("device", devices[-1])):
+        heading = device.display_name or device.device_id
+        yield name, (f"devices/{device.device_id}", heading, DEVICE_DIALOGS if name == "device" else ())
+    (site, *_) = user.admin("ListSites").sites
+    yield "keys", (f"keys?site={site.site_id}", "Sites and keys", ("New site", "Time zone", "New key"))
+
+
+def prepare(user: User, copies: Path) -> None:
+    """Makes what the showcase has none of: objects in the trash, a copy job, keys, users, a new device."""
+    user.object_management("DeleteObjects", filter="weather=wind name:*.log", reason="a person is in the picture")
+    found = user.list_all(filter="name:*.png")[:3]
+    # Several organizations have this destination, each in a folder of its own.
+    place = {"endpoint": f"file://{copies}", "key_template": f"{ORGANIZATION}/{{device}}/{{name}}"}
+    user.copies("CreateCopyJob", file_ids=[each.file_id for each in found], destination=place)
+    (site, *_) = user.admin("ListSites").sites
+    user.admin("CreateSiteApiKey", site_id=site.site_id, key_name="importer")
+    user.devices("RegisterDevice", device_id=unique_device_id())
+
+
+class Camera:
+    """Takes the pictures of a gateway's pages."""
+
+    def __init__(self, gateway, browser: Browser, folder: Path):
+        self.gateway, self.browser = gateway, browser
+        self.looks = Looks(browser, folder, is_full=True)
+        #: The names of the pictures, in order.
+        self.names: list[str] = []
+
+    def take(self, name: str) -> None:
+        self.looks.take(name)
+        self.names.append(name)
+
+    def sign_in(self, organization: str, user: str, password: str) -> None:
+        self.browser.enter(self.gateway)
+        if not self.names:
+            self.take("sign-in")
+        self.browser.sign_in(organization, user, password)
+        self.browser.heading("Overview")
+
+    def dialogs(self, page: str, place: str, buttons: tuple[str, ...]) -> None:
+        """Opens dialogs by the buttons of a place, an XPath, and closes each by the keyboard."""
+        for button in buttons:
+            self.browser.find(f"({place}//button[normalize-space()='{button}'])[1]").click()
+            self.dialog(f"{page}-{'-'.join(button.rstrip('…').lower().split())}")
+
+    def dialog(self, name: str) -> None:
+        self.browser.find("//dialog[@open]")
+        self.take(name)
+        self.browser.driver.find_element(By.CSS_SELECTOR, "dialog[open]").send_keys(Keys.ESCAPE)
+        self.browser.until(lambda: not self.browser.driver.find_elements(By.CSS_SELECTOR, "dialog[open]"), name)
+
+    def pages(self, pages: dict[str, tuple[str, str, tuple[str, ...]]]) -> None:
+        for name, (address, heading, buttons) in pages.items():
+            self.browser.show(self.gateway, address, heading)
+            self.take(name)
+            self.dialogs(name, "//main", buttons)
+
+    def selection(self) -> None:
+        """Takes the page Objects with selected rows, and the dialogs that are not of one page."""
+        self.browser.show(self.gateway, "objects", "Objects")
+        for box in self.browser.driver.find_elements(By.CSS_SELECTOR, "main tbody input[type=checkbox]")[:3]:
+            box.click()
+        self.take("objects-selected")
+        self.dialogs("selected", "//div[@aria-label='Selected objects']", BULK)
+        person = Person(self.browser)
+        person.press("k", control=True)
+        person.write("pick")
+        self.browser.find("//dialog[@open]//li[small[@class='kind']='Object']")
+        self.dialog("find-anything")
+        person.press("?")
+        self.dialog("shortcuts")
+
+
+def make_sheet(folder: Path, binary: Path, objects: int) -> Path:
+    """Takes all pictures, and returns the sheet, a page of HTML."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as place:
+        copies = Path(place) / "copies"
+        copies.mkdir()
+        (secret := Path(place) / "secret").write_text(SECRET)
+        config = {
+            "copy": {"destinations": [{"kind": "directory", "root": str(copies)}]},
+            # Nothing accepts connections there.
+            "webhooks": {"fleet-dashboard": {"url": "http://127.0.0.1:9/events", "secret_file": str(secret)}},
+        }
+        fleet = LargeFleet(binary, Path(place), objects, config)
+        stubs = stubs_module.load(stubs_module.PROTOS, _folder(place, "stubs"))
+        browser = Browser(_folder(place, "downloads"))
+        try:
+            fleet.gateway.start()
+            user = fleet.login(stubs, ORGANIZATION)
+            prepare(user, copies)
+            camera = Camera(fleet.gateway, browser, folder)
+            camera.sign_in(ORGANIZATION, "ada", fleet.contents["password"])
+            camera.pages(PAGES | dict(item_pages(user)))
+            camera.selection()
+            camera.sign_in("system", "admin", fleet.contents["password"])
+            camera.pages(SYSTEM_PAGES)
+        finally:
+            browser.close()
+            fleet.gateway.close()
+    (sheet := folder / "index.html").write_text(_sheet(camera.names))
+    return sheet
+
+
+def _folder(place: str, name: str) -> Path:
+    (folder := Path(place) / name).mkdir()
+    return folder
+
+
+def _sheet(names: list[str]) -> str:
+    """Returns a page with a row for each name: its pictures in all looks."""
+    looks = [f"{size[0]}-{scheme}" for size, scheme in LOOKS]
+    rows = "\n".join(
+        f'<section id="{name}"><h2>{escape(name)}</h2><div>'
+        + "".join(
+            f'<a href="{name}-{look}.png"><img src="{name}-{look}.png" alt="{name}, {look}" loading="lazy"></a>'
+            for look in looks
+        )
+        + "</div></section>"
+        for name in names
+    )
+    links = " ".join(f'<a href="#{name}">{escape(name)}</a>' for name in names)
+    return f"""<!doctype html>
+<meta charset="utf-8"><title>Pages of the console</title>
+<style>
+body {{ margin: 1rem; font: 14px/1.5 sans-serif }}
+section div {{ display: grid; grid-template-columns: 3fr 3fr 1fr 1fr; gap: .5rem; align-items: start }}
+img {{ width: 100%; border: 1px solid #999 }}
+</style>
+<nav>{links}</nav>
+{rows}
+"""
