@@ -109,7 +109,12 @@ extension String {
     /// The text in lower case by Unicode's mapping of single scalars, which is the same on every platform and in every locale.
     package var lowercasedByScalar: String {
         if utf8.allSatisfy({ $0 < 0x80 }) {
-            return String(decoding: utf8.map { $0.asciiLowercased }, as: UTF8.self)
+            return String(unsafeUninitializedCapacity: utf8.count) { lowered in
+                for (offset, byte) in utf8.enumerated() {
+                    lowered.initializeElement(at: offset, to: byte.asciiLowercased)
+                }
+                return utf8.count
+            }
         }
         var lowered = ""
         for scalar in unicodeScalars { lowered += scalar.properties.lowercaseMapping }

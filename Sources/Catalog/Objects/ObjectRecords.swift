@@ -333,6 +333,20 @@ extension CatalogObject {
 }
 
 extension FilterSubject {
+    /// The columns that a filter compares, and those that a search reads of every row, but for `tag_texts`. The device is not one of
+    /// them, since each search for which this is enough reads it.
+    static func columns(of texts: FilterTexts) -> String {
+        var columns = """
+            o.position, o.organization_id, o.site_id, o.size, o.created_at, o.trashed_at, o.recorded_from, o.tag_bytes,
+            o.tag_texts IS NULL AS lacks_tag_texts
+            """
+        for (isRead, column) in [
+            (texts.hasID, "id"), (texts.hasName, "name"), (texts.hasContentType, "content_type"),
+            (texts.hasPath, "relative_path"), (texts.hasRecordedTimes, "recorded_to"),
+        ] where isRead { columns += ", o.\(column)" }
+        return columns
+    }
+
     /// Reads the properties that a filter compares. Texts that no term refers to are omitted.
     init(_ row: Row, of texts: FilterTexts) {
         self.init(

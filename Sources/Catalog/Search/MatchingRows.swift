@@ -4,6 +4,14 @@ import ObjectFilters
 
 /// Reads the objects at given positions, and compares them with a filter.
 struct MatchingRows {
+    /// The columns of the rows that are decoded.
+    enum Columns {
+        /// The columns of `CatalogObject`.
+        case object
+        /// The columns of ``FacetCounts/Subject``, and those that the filter compares.
+        case facets
+    }
+
     /// The numbers of rows in one statement; shorter lists are padded with their last position.
     private static let lengths = [1, 8, 32, 128]
     private static let lists = Dictionary(
@@ -21,14 +29,17 @@ struct MatchingRows {
 
     /// - Parameters:
     ///   - includesCorrupted: whether corrupted objects, which lists omit, can match.
-    ///   - includesTagTexts: whether rows have the column `tag_texts`, which may be half a MiB each.
     init(
         _ filter: ResolvedFilter, scope: Int64?, in connection: ReadConnection, budget: SearchBudget? = nil,
-        includesCorrupted: Bool = false, includesTagTexts: Bool = false
+        includesCorrupted: Bool = false, columns: Columns = .object
     ) {
         texts = FilterTexts(filter)
         readsTagTexts = filter.readsTags && !texts.hasTopics
-        columns = CatalogObject.columns + (includesTagTexts || readsTagTexts ? ", o.tag_texts" : "")
+        self.columns =
+            switch columns {
+            case .object: CatalogObject.columns + (readsTagTexts ? ", o.tag_texts" : "")
+            case .facets: FilterSubject.columns(of: texts) + ", o.device_id, o.tag_texts"
+            }
         corrupted = includesCorrupted ? "" : "AND (o.bad_at IS NULL OR o.trashed_at IS NOT NULL)"
         self.connection = connection
         self.filter = filter
@@ -41,18 +52,25 @@ struct MatchingRows {
         at positions: [Int64], row decode: (Row) throws -> Value
     ) throws -> [ObjectSearch.Match<Value>] {
         var matches: [ObjectSearch.Match<Value>] = []
-        var start = 0
-        while start < positions.count {
-            let end = min(start + (Self.lengths.last ?? 1), positions.count)
-            matches += try chunk(Array(positions[start..<end]), decode)
-            start = end
-        }
+        try forEachMatch(at: positions, row: decode) { matches.append($0) }
         return matches
     }
 
+    /// - Parameter positions: in descending order.
+    func forEachMatch<Value>(
+        at positions: [Int64], row decode: (Row) throws -> Value, _ body: (ObjectSearch.Match<Value>) -> Void
+    ) throws {
+        var start = 0
+        while start < positions.count {
+            let end = min(start + (Self.lengths.last ?? 1), positions.count)
+            try chunk(Array(positions[start..<end]), decode, body)
+            start = end
+        }
+    }
+
     private func chunk<Value>(
-        _ positions: [Int64], _ decode: (Row) throws -> Value
-    ) throws -> [ObjectSearch.Match<Value>] {
+        _ positions: [Int64], _ decode: (Row) throws -> Value, _ body: (ObjectSearch.Match<Value>) -> Void
+    ) throws {
         let (list, arguments) = Self.list(positions)
         // Corrupted objects are few, so no index omits them and they are filtered here. Those in the trash match, so that the whole
         // trash can be listed.
@@ -70,15 +88,16 @@ struct MatchingRows {
             return Candidate(
                 match: match, undecided: result == nil ? subject : nil, tagBytes: ObjectRow.tagBytes(row))
         }.compactMap(\.self)
-        guard rows.contains(where: { $0.undecided != nil }) else { return rows.map(\.match) }
-        var matches: [ObjectSearch.Match<Value>] = []
+        guard rows.contains(where: { $0.undecided != nil }) else {
+            for row in rows { body(row.match) }
+            return
+        }
         var start = 0
         while start < rows.count {
             let group = Self.group(of: rows[start...])
-            matches += try decided(group).map(\.match)
+            for row in try decided(group) { body(row.match) }
             start = group.endIndex
         }
-        return matches
     }
 
     /// Returns whether an object matches; `nil` if its tags have to be read for that.

@@ -118,17 +118,17 @@ struct ObjectFacets: Sendable {
         _ filter: ResolvedFilter, _ zone: TimeZoneRules, _ scope: Int64?, in connection: ReadConnection
     ) throws -> Result {
         let search = try ObjectSearch(
-            filter, scope: scope, in: connection, budget: SearchBudget(mostRows), includesTagTexts: true)
-        let matches = try search.matches(below: nil, limit: mostObjects + 1, row: FacetCounts.Subject.init)
+            filter, scope: scope, in: connection, budget: SearchBudget(mostRows), columns: .facets)
         var counts = FacetCounts()
-        let counted = matches.found.prefix(mostObjects)
-        for match in counted { counts.add(match.value) }
-        // Objects of versions that did not keep them in one text.
-        let separate = counted.lazy.filter { $0.value.tags == nil }.map(\.position)
-        try MatchingRows.forEachTag(at: Array(separate), in: connection) { _, key, value in
-            counts.addTag(key, value)
+        // Objects of versions that did not keep their tags in one text.
+        var separate: [Int64] = []
+        let rest = try search.forEachMatch(below: nil, limit: mostObjects + 1, row: FacetCounts.Subject.init) { match in
+            guard counts.objects < mostObjects else { return }
+            counts.add(match.value)
+            if match.value.tags == nil { separate.append(match.position) }
         }
-        return Result(count: Int64(counted.count), isExact: matches.rest == nil, facets: counts.facets(in: zone))
+        try MatchingRows.forEachTag(at: separate, in: connection) { _, key, value in counts.addTag(key, value) }
+        return Result(count: Int64(counts.objects), isExact: rest == nil, facets: counts.facets(in: zone))
     }
 }
 
@@ -151,6 +151,8 @@ struct FacetCounts {
         }
     }
 
+    /// The number of counted objects.
+    private(set) var objects = 0
     private var devices: [String: Int64] = [:]
     private var sites: [Int64: Int64] = [:]
     /// The numbers of objects by ``QuarterHour``.
@@ -162,6 +164,7 @@ struct FacetCounts {
     private var longTags: [String: Int64] = [:]
 
     mutating func add(_ object: Subject) {
+        objects += 1
         if let device = object.deviceID { devices[device, default: 0] += 1 }
         sites[object.siteID, default: 0] += 1
         quarters[QuarterHour.number(ofMicroseconds: object.recordedAt), default: 0] += 1

@@ -25,15 +25,14 @@ struct ObjectSearch {
 
     /// - Parameters:
     ///   - scope: the organization; `nil` = all.
-    ///   - includesTagTexts: whether rows have the column `tag_texts`.
+    ///   - columns: the columns of the rows that are decoded.
     init(
         _ filter: ResolvedFilter, scope: Int64?, in connection: ReadConnection, budget: SearchBudget,
-        includesTagTexts: Bool = false
+        columns: MatchingRows.Columns = .object
     ) throws {
         // The stream contains only objects with the required tags, so these need not be compared again.
         rows = MatchingRows(
-            filter.withoutRequiredTags, scope: scope, in: connection, budget: budget, includesTagTexts: includesTagTexts
-        )
+            filter.withoutRequiredTags, scope: scope, in: connection, budget: budget, columns: columns)
         stream = try SearchPlan.stream(of: filter, scope: scope, in: connection, budget: budget)
         self.budget = budget
     }
@@ -42,21 +41,36 @@ struct ObjectSearch {
     func matches<Value>(
         below start: Int64?, limit: Int, row: (Row) throws -> Value
     ) throws -> Matches<Value> {
-        var matches = Matches<Value>()
+        var found: [Match<Value>] = []
+        let rest = try forEachMatch(below: start, limit: limit, row: row) { found.append($0) }
+        return Matches(found: found, rest: rest)
+    }
+
+    /// Calls `body` with the next matches below a position: `limit` of them, or fewer if there are no more or the budget is spent.
+    ///
+    /// - Returns: the position below which nothing was examined; `nil` = everything was.
+    func forEachMatch<Value>(
+        below start: Int64?, limit: Int, row: (Row) throws -> Value, _ body: (Match<Value>) -> Void
+    ) throws -> Int64? {
+        var count = 0
         var below: Int64? = start ?? .max
-        while let position = below, matches.found.count < limit, matches.found.isEmpty || !budget.isSpent {
-            let chunk = try chunk(below: position, wanted: limit - matches.found.count)
-            matches.found += try rows.matches(at: chunk.positions, row: row)
-            budget.spend(rows: chunk.positions.count)
+        while let position = below, count < limit, count == 0 || !budget.isSpent {
+            let chunk = try chunk(below: position, wanted: limit - count)
             below = chunk.rest
+            var last = position
+            try rows.forEachMatch(at: chunk.positions, row: row) { match in
+                guard count < limit else {
+                    below = last
+                    return
+                }
+                count += 1
+                last = match.position
+                body(match)
+            }
+            budget.spend(rows: chunk.positions.count)
             if budget.isSpent { break }
         }
-        matches.rest = below
-        if matches.found.count > limit {
-            matches.found.removeLast(matches.found.count - limit)
-            matches.rest = matches.found.last?.position
-        }
-        return matches
+        return below
     }
 
     private func chunk(below start: Int64, wanted: Int) throws -> (positions: [Int64], rest: Int64?) {
