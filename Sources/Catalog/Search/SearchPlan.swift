@@ -116,6 +116,7 @@ struct SearchPlan {
         case .objectID(let id): .stream(index("objects", ["id = $1"], id), isScoped: true)
         case .tag(let key, let value):
             .stream(index("object_tags", ["key = $1", "value = $2"], key, value), isScoped: false)
+        case .device(.text("")): .everything
         case .device(.text(let id)): .stream(index("objects", ["device_id = $1"], id), isScoped: true)
         case .site(let id): .stream(index("objects", ["site_id = $1"], id), isScoped: true)
         case .device(let pattern):
@@ -137,7 +138,7 @@ struct SearchPlan {
         // All objects with topics, each of which is compared.
         case .topic: .stream(index("object_topics", []), isScoped: false)
         case .trashed(true): .stream(try trash(), isScoped: true)
-        case .isVerified, .path, .size, .recordedFrom, .recordedTo, .trashed(false): .everything
+        case .isVerified, .path, .folder, .size, .recordedFrom, .recordedTo, .trashed(false): .everything
         }
     }
 
