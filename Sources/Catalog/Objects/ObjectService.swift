@@ -10,9 +10,7 @@ struct ObjectService: DataGatewayObjectServiceHandler {
     let downloads: Downloads
 
     func listObjects(_ request: ListObjectsRequest, context: CallContext) async throws -> ListObjectsResponse {
-        let (objects, token) = try await listing.page(
-            size: request.pageSize, token: request.pageToken, filter: request.filter, timeZone: request.timeZone,
-            order: request.orderBy, for: try context.user)
+        let (objects, token) = try await listing.page(request, for: try context.user)
         return ListObjectsResponse(objects: objects.map(DataObject.init), nextPageToken: token)
     }
 

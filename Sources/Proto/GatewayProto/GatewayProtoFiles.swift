@@ -249,6 +249,7 @@ public enum GatewayProtoFiles {
         ObjectEngineStatus.self,
         ObjectFacet.self,
         ObjectFacetValue.self,
+        ObjectFolder.self,
         ObjectOperation.self,
         Organization.self,
         PresignObjectRequest.self,
@@ -608,6 +609,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.ListObjectsRequest.filter	Terms such as `status:verified`; an object must match all of them.
         archebase.data_gateway.v1.ListObjectsRequest.order_by	`created`, `recorded`, `size` or `name`, and ` desc` for the largest first; empty = newest first, by the time of verification.
         archebase.data_gateway.v1.ListObjectsRequest.time_zone	The time zone of the days in the filter, a name of the time zone database such as `Europe/Berlin`; empty = UTC.
+        archebase.data_gateway.v1.ListObjectsRequest.group_folders	Each folder is one entry: its first object in the order of the list, which then has `folder`; the others are left out. Folders are those directly below the folder that the filter requires (`folder:PATH`), else below the folder that was uploaded.
         archebase.data_gateway.v1.DataObject	A stored object.
         archebase.data_gateway.v1.DataObject.name	The file's name, valid in every file system; made from the device and a time if the client sent none.
         archebase.data_gateway.v1.DataObject.content_type	A media type, e.g. `video/mp4`; `application/octet-stream` if unknown.
@@ -616,6 +618,13 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.DataObject.recorded_from	The time range of the content, if the client sent it.
         archebase.data_gateway.v1.DataObject.trashed_at	The time at which the object was moved to the trash; unset = it is not in the trash.
         archebase.data_gateway.v1.DataObject.relative_path	The file's path below the folder that was uploaded, with the file's own name: names separated by slashes, without `.` and `..`; empty if the client sent none.
+        archebase.data_gateway.v1.DataObject.folder	Set if the object represents its folder (`group_folders`).
+        archebase.data_gateway.v1.ObjectFolder	A folder of a device or a site. The numbers are those of all its files, at any depth, whether or not the filter matches them.
+        archebase.data_gateway.v1.ObjectFolder.path	The names from the folder that was uploaded on, separated by slashes.
+        archebase.data_gateway.v1.ObjectFolder.filter	The filter that matches the files of this folder and no others, for ListObjects, ZipObjects and DeleteObjects.
+        archebase.data_gateway.v1.ObjectFolder.objects	At most 10000.
+        archebase.data_gateway.v1.ObjectFolder.is_lower_bound	Whether there are more files, which were not counted.
+        archebase.data_gateway.v1.ObjectFolder.recorded_from	The beginning of the first recording and the end of the last one; unset if no file has them.
         archebase.data_gateway.v1.ListObjectsResponse.next_page_token	Empty on the last page.
         archebase.data_gateway.v1.RequestDownloadRequest.lifetime_seconds	For how long the URLs work; 0 means 900. At most what the gateway's configuration allows (downloads.max_lifetime_seconds).
         archebase.data_gateway.v1.DownloadObjectLocation.read	The response to it has the file's name in Content-Disposition.

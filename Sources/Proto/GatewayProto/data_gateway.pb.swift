@@ -1569,6 +1569,9 @@ public struct ListObjectsRequest: Message {
     public var orderBy: String = ""
     /// The time zone of the days in the filter, a name of the time zone database such as `Europe/Berlin`; empty = UTC.
     public var timeZone: String = ""
+    /// Each folder is one entry: its first object in the order of the list, which then has `folder`; the others are left out. Folders
+    /// are those directly below the folder that the filter requires (`folder:PATH`), else below the folder that was uploaded.
+    public var groupFolders: Bool = false
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -1578,13 +1581,15 @@ public struct ListObjectsRequest: Message {
         pageToken: String = "",
         filter: String = "",
         orderBy: String = "",
-        timeZone: String = ""
+        timeZone: String = "",
+        groupFolders: Bool = false
     ) {
         self.pageSize = pageSize
         self.pageToken = pageToken
         self.filter = filter
         self.orderBy = orderBy
         self.timeZone = timeZone
+        self.groupFolders = groupFolders
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -1595,6 +1600,7 @@ public struct ListObjectsRequest: Message {
             case 26: try ProtoString.merge(into: &self.filter, from: &reader)
             case 802: try ProtoString.merge(into: &self.orderBy, from: &reader)
             case 810: try ProtoString.merge(into: &self.timeZone, from: &reader)
+            case 816: try ProtoBool.merge(into: &self.groupFolders, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1607,11 +1613,13 @@ public struct ListObjectsRequest: Message {
         size += ProtoString.size(self.filter, tag: 26)
         size += ProtoString.size(self.orderBy, tag: 802)
         size += ProtoString.size(self.timeZone, tag: 810)
+        size += ProtoBool.size(self.groupFolders, tag: 816)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoBool.write(self.groupFolders, tag: 816, to: &writer)
         ProtoString.write(self.timeZone, tag: 810, to: &writer)
         ProtoString.write(self.orderBy, tag: 802, to: &writer)
         ProtoString.write(self.filter, tag: 26, to: &writer)
@@ -1650,6 +1658,8 @@ public struct DataObject: Message {
     /// The file's path below the folder that was uploaded, with the file's own name: names separated by slashes, without `.` and `..`;
     /// empty if the client sent none.
     public var relativePath: String = ""
+    /// Set if the object represents its folder (`group_folders`).
+    public var folder: ObjectFolder?
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -1672,7 +1682,8 @@ public struct DataObject: Message {
         recordedFrom: Timestamp? = nil,
         recordedTo: Timestamp? = nil,
         trashedAt: Timestamp? = nil,
-        relativePath: String = ""
+        relativePath: String = "",
+        folder: ObjectFolder? = nil
     ) {
         self.objectID = objectID
         self.fileID = fileID
@@ -1692,6 +1703,7 @@ public struct DataObject: Message {
         self.recordedTo = recordedTo
         self.trashedAt = trashedAt
         self.relativePath = relativePath
+        self.folder = folder
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -1715,6 +1727,7 @@ public struct DataObject: Message {
             case 858: try ProtoMessage<Timestamp>.merge(into: &self.recordedTo, from: &reader)
             case 866: try ProtoMessage<Timestamp>.merge(into: &self.trashedAt, from: &reader)
             case 874: try ProtoString.merge(into: &self.relativePath, from: &reader)
+            case 882: try ProtoMessage<ObjectFolder>.merge(into: &self.folder, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1740,11 +1753,13 @@ public struct DataObject: Message {
         size += ProtoMessage<Timestamp>.size(optional: self.recordedTo, tag: 858)
         size += ProtoMessage<Timestamp>.size(optional: self.trashedAt, tag: 866)
         size += ProtoString.size(self.relativePath, tag: 874)
+        size += ProtoMessage<ObjectFolder>.size(optional: self.folder, tag: 882)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMessage<ObjectFolder>.write(optional: self.folder, tag: 882, to: &writer)
         ProtoString.write(self.relativePath, tag: 874, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.trashedAt, tag: 866, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.recordedTo, tag: 858, to: &writer)
@@ -1763,6 +1778,83 @@ public struct DataObject: Message {
         ProtoEnum<DataObjectStatus>.write(self.status, tag: 24, to: &writer)
         ProtoString.write(self.fileID, tag: 18, to: &writer)
         ProtoString.write(self.objectID, tag: 10, to: &writer)
+    }
+}
+
+/// A folder of a device or a site. The numbers are those of all its files, at any depth, whether or not the filter matches them.
+public struct ObjectFolder: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.ObjectFolder" }
+
+    /// The names from the folder that was uploaded on, separated by slashes.
+    public var path: String = ""
+    /// The filter that matches the files of this folder and no others, for ListObjects, ZipObjects and DeleteObjects.
+    public var filter: String = ""
+    /// At most 10000.
+    public var objects: Int64 = 0
+    public var sizeBytes: Int64 = 0
+    /// Whether there are more files, which were not counted.
+    public var isLowerBound: Bool = false
+    /// The beginning of the first recording and the end of the last one; unset if no file has them.
+    public var recordedFrom: Timestamp?
+    public var recordedTo: Timestamp?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        path: String = "",
+        filter: String = "",
+        objects: Int64 = 0,
+        sizeBytes: Int64 = 0,
+        isLowerBound: Bool = false,
+        recordedFrom: Timestamp? = nil,
+        recordedTo: Timestamp? = nil
+    ) {
+        self.path = path
+        self.filter = filter
+        self.objects = objects
+        self.sizeBytes = sizeBytes
+        self.isLowerBound = isLowerBound
+        self.recordedFrom = recordedFrom
+        self.recordedTo = recordedTo
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.path, from: &reader)
+            case 18: try ProtoString.merge(into: &self.filter, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.objects, from: &reader)
+            case 32: try ProtoInt64.merge(into: &self.sizeBytes, from: &reader)
+            case 40: try ProtoBool.merge(into: &self.isLowerBound, from: &reader)
+            case 50: try ProtoMessage<Timestamp>.merge(into: &self.recordedFrom, from: &reader)
+            case 58: try ProtoMessage<Timestamp>.merge(into: &self.recordedTo, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.path, tag: 10)
+        size += ProtoString.size(self.filter, tag: 18)
+        size += ProtoInt64.size(self.objects, tag: 24)
+        size += ProtoInt64.size(self.sizeBytes, tag: 32)
+        size += ProtoBool.size(self.isLowerBound, tag: 40)
+        size += ProtoMessage<Timestamp>.size(optional: self.recordedFrom, tag: 50)
+        size += ProtoMessage<Timestamp>.size(optional: self.recordedTo, tag: 58)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<Timestamp>.write(optional: self.recordedTo, tag: 58, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.recordedFrom, tag: 50, to: &writer)
+        ProtoBool.write(self.isLowerBound, tag: 40, to: &writer)
+        ProtoInt64.write(self.sizeBytes, tag: 32, to: &writer)
+        ProtoInt64.write(self.objects, tag: 24, to: &writer)
+        ProtoString.write(self.filter, tag: 18, to: &writer)
+        ProtoString.write(self.path, tag: 10, to: &writer)
     }
 }
 
@@ -2916,135 +3008,140 @@ extension FileDescriptor {
             aWxlcxI7ChpkZWxldGlvbnNfa25vd25fc2luY2VfdW5peBgCIAEoA1IXZGVsZXRpb25zS25vd25TaW5jZVVuaXgitwEKDlN0b3Jl\
             ZEZpbGVJbmZvEkMKBnN0YXR1cxgBIAEoDjIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmVkRmlsZVN0YXR1c1IGc3Rh\
             dHVzEhcKB2ZpbGVfaWQYAiABKAlSBmZpbGVJZBIdCgpjcmM2NF9lY21hGAMgASgJUgljcmM2NEVjbWESKAoQdmVyaWZpZWRfYXRf\
-            dW5peBgEIAEoA1IOdmVyaWZpZWRBdFVuaXgioAEKEkxpc3RPYmplY3RzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKAVSCHBhZ2VT\
+            dW5peBgEIAEoA1IOdmVyaWZpZWRBdFVuaXgixQEKEkxpc3RPYmplY3RzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKAVSCHBhZ2VT\
             aXplEh0KCnBhZ2VfdG9rZW4YAiABKAlSCXBhZ2VUb2tlbhIWCgZmaWx0ZXIYAyABKAlSBmZpbHRlchIZCghvcmRlcl9ieRhkIAEo\
-            CVIHb3JkZXJCeRIbCgl0aW1lX3pvbmUYZSABKAlSCHRpbWVab25lIp4GCgpEYXRhT2JqZWN0EhsKCW9iamVjdF9pZBgBIAEoCVII\
-            b2JqZWN0SWQSFwoHZmlsZV9pZBgCIAEoCVIGZmlsZUlkEkMKBnN0YXR1cxgDIAEoDjIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
-            djEuRGF0YU9iamVjdFN0YXR1c1IGc3RhdHVzEh0KCnNpemVfYnl0ZXMYBCABKANSCXNpemVCeXRlcxImCg9jcmVhdGVkX2F0X3Vu\
-            aXgYBiABKANSDWNyZWF0ZWRBdFVuaXgSKAoQdXBsb2FkZWRfYXRfdW5peBgHIAEoA1IOdXBsb2FkZWRBdFVuaXgSKAoQdmVyaWZp\
-            ZWRfYXRfdW5peBgIIAEoA1IOdmVyaWZpZWRBdFVuaXgSEgoEZXRhZxgJIAEoCVIEZXRhZxISCgRuYW1lGGQgASgJUgRuYW1lEiEK\
-            DGNvbnRlbnRfdHlwZRhlIAEoCVILY29udGVudFR5cGUSGwoJZGV2aWNlX2lkGGYgASgJUghkZXZpY2VJZBIXCgdzaXRlX2lkGGcg\
-            ASgDUgZzaXRlSWQSQwoEdGFncxhoIAMoCzIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdC5UYWdzRW50cnlS\
-            BHRhZ3MSHQoKY3JjNjRfZWNtYRhpIAEoCVIJY3JjNjRFY21hEj8KDXJlY29yZGVkX2Zyb20YaiABKAsyGi5nb29nbGUucHJvdG9i\
-            dWYuVGltZXN0YW1wUgxyZWNvcmRlZEZyb20SOwoLcmVjb3JkZWRfdG8YayABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1w\
-            UgpyZWNvcmRlZFRvEjkKCnRyYXNoZWRfYXQYbCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgl0cmFzaGVkQXQSIwoN\
-            cmVsYXRpdmVfcGF0aBhtIAEoCVIMcmVsYXRpdmVQYXRoGjcKCVRhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgC\
-            IAEoCVIFdmFsdWU6AjgBIn4KE0xpc3RPYmplY3RzUmVzcG9uc2USPwoHb2JqZWN0cxgBIAMoCzIlLmFyY2hlYmFzZS5kYXRhX2dh\
-            dGV3YXkudjEuRGF0YU9iamVjdFIHb2JqZWN0cxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4iXgoWUmVx\
-            dWVzdERvd25sb2FkUmVxdWVzdBIZCghmaWxlX2lkcxgBIAMoCVIHZmlsZUlkcxIpChBsaWZldGltZV9zZWNvbmRzGAIgASgDUg9s\
-            aWZldGltZVNlY29uZHMi6wEKFkRvd25sb2FkT2JqZWN0TG9jYXRpb24SFwoHZmlsZV9pZBgBIAEoCVIGZmlsZUlkEkEKBHJlYWQY\
-            AiABKAsyLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25lZE9wZXJhdGlvblIEcmVhZBISCgRuYW1lGGQgASgJUgRu\
-            YW1lEh0KCnNpemVfYnl0ZXMYZSABKANSCXNpemVCeXRlcxIdCgpjcmM2NF9lY21hGGYgASgJUgljcmM2NEVjbWESIwoNcmVsYXRp\
-            dmVfcGF0aBhnIAEoCVIMcmVsYXRpdmVQYXRoIvoBChdSZXF1ZXN0RG93bmxvYWRSZXNwb25zZRJHCgVmaWxlcxgBIAMoCzIxLmFy\
-            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRG93bmxvYWRPYmplY3RMb2NhdGlvblIFZmlsZXMSJgoPZXhwaXJlc19hdF91bml4GAIg\
-            ASgDUg1leHBpcmVzQXRVbml4EjsKGmxhcmdlX2ZpbGVfdGhyZXNob2xkX2J5dGVzGAMgASgDUhdsYXJnZUZpbGVUaHJlc2hvbGRC\
-            eXRlcxIxChVyYW5nZV9wYXJ0X3NpemVfYnl0ZXMYBCABKANSEnJhbmdlUGFydFNpemVCeXRlcyKoAQoUQ3JlYXRlQ29weUpvYlJl\
-            cXVlc3QSGQoIZmlsZV9pZHMYASADKAlSB2ZpbGVJZHMSTAoLZGVzdGluYXRpb24YAiABKAsyKi5hcmNoZWJhc2UuZGF0YV9nYXRl\
-            d2F5LnYxLkNvcHlEZXN0aW5hdGlvblILZGVzdGluYXRpb24SJwoPaWRlbXBvdGVuY3lfa2V5GAMgASgJUg5pZGVtcG90ZW5jeUtl\
-            eSK9AQoPQ29weURlc3RpbmF0aW9uEhYKBmJ1Y2tldBgBIAEoCVIGYnVja2V0EhoKCGVuZHBvaW50GAIgASgJUghlbmRwb2ludBIW\
-            CgZyZWdpb24YAyABKAlSBnJlZ2lvbhIhCgxrZXlfdGVtcGxhdGUYBCABKAlSC2tleVRlbXBsYXRlEh0KCmFjY291bnRfaWQYBSAB\
-            KAlSCWFjY291bnRJZBIcCgprbXNfa2V5X2lkGAYgASgJUghrbXNLZXlJZCLOAQoVQ3JlYXRlQ29weUpvYlJlc3BvbnNlEh4KC2Nv\
-            cHlfam9iX2lkGAEgASgJUgljb3B5Sm9iSWQSQAoGc3RhdHVzGAIgASgOMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5\
-            Sm9iU3RhdHVzUgZzdGF0dXMSHwoLdG90YWxfaXRlbXMYAyABKAVSCnRvdGFsSXRlbXMSMgoVZXN0aW1hdGVkX3RvdGFsX2J5dGVz\
-            GAQgASgDUhNlc3RpbWF0ZWRUb3RhbEJ5dGVzIjMKEUdldENvcHlKb2JSZXF1ZXN0Eh4KC2NvcHlfam9iX2lkGAEgASgJUgljb3B5\
-            Sm9iSWQiTgoSR2V0Q29weUpvYlJlc3BvbnNlEjgKA2pvYhgBIAEoCzImLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weUpv\
-            YlZpZXdSA2pvYiK2BAoLQ29weUpvYlZpZXcSHgoLY29weV9qb2JfaWQYASABKAlSCWNvcHlKb2JJZBJACgZzdGF0dXMYAiABKA4y\
-            KC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlKb2JTdGF0dXNSBnN0YXR1cxJMCgtkZXN0aW5hdGlvbhgDIAEoCzIqLmFy\
-            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weURlc3RpbmF0aW9uUgtkZXN0aW5hdGlvbhIfCgt0b3RhbF9pdGVtcxgEIAEoBVIK\
-            dG90YWxJdGVtcxInCg9jb21wbGV0ZWRfaXRlbXMYBSABKAVSDmNvbXBsZXRlZEl0ZW1zEiEKDGZhaWxlZF9pdGVtcxgGIAEoBVIL\
-            ZmFpbGVkSXRlbXMSIwoNc2tpcHBlZF9pdGVtcxgHIAEoBVIMc2tpcHBlZEl0ZW1zEh8KC3RvdGFsX2J5dGVzGAggASgDUgp0b3Rh\
-            bEJ5dGVzEiEKDGNvcGllZF9ieXRlcxgJIAEoA1ILY29waWVkQnl0ZXMSJgoPY3JlYXRlZF9hdF91bml4GAogASgDUg1jcmVhdGVk\
-            QXRVbml4EiYKD3N0YXJ0ZWRfYXRfdW5peBgLIAEoA1INc3RhcnRlZEF0VW5peBIoChBmaW5pc2hlZF9hdF91bml4GAwgASgDUg5m\
-            aW5pc2hlZEF0VW5peBInCg90ZXJtaW5hbF9yZWFzb24YDSABKAlSDnRlcm1pbmFsUmVhc29uIrwBChdMaXN0Q29weUpvYkl0ZW1z\
-            UmVxdWVzdBIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpvYklkEkUKCHN0YXR1c2VzGAIgAygOMikuYXJjaGViYXNlLmRhdGFf\
-            Z2F0ZXdheS52MS5Db3B5SXRlbVN0YXR1c1IIc3RhdHVzZXMSGwoJcGFnZV9zaXplGAMgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rv\
-            a2VuGAQgASgJUglwYWdlVG9rZW4iqwIKD0NvcHlKb2JJdGVtVmlldxIXCgdmaWxlX2lkGAEgASgJUgZmaWxlSWQSNAoWZGVzdGlu\
-            YXRpb25fb2JqZWN0X2tleRgCIAEoCVIUZGVzdGluYXRpb25PYmplY3RLZXkSQQoGc3RhdHVzGAMgASgOMikuYXJjaGViYXNlLmRh\
-            dGFfZ2F0ZXdheS52MS5Db3B5SXRlbVN0YXR1c1IGc3RhdHVzEh8KC3NvdXJjZV9zaXplGAQgASgDUgpzb3VyY2VTaXplEiEKDGNv\
-            cGllZF9ieXRlcxgFIAEoA1ILY29waWVkQnl0ZXMSHQoKZXJyb3JfY29kZRgGIAEoCVIJZXJyb3JDb2RlEiMKDWVycm9yX21lc3Nh\
-            Z2UYByABKAlSDGVycm9yTWVzc2FnZSKjAQoYTGlzdENvcHlKb2JJdGVtc1Jlc3BvbnNlEkAKBWl0ZW1zGAEgAygLMiouYXJjaGVi\
-            YXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5Sm9iSXRlbVZpZXdSBWl0ZW1zEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBh\
-            Z2VUb2tlbhIdCgp0b3RhbF9zaXplGAMgASgFUgl0b3RhbFNpemUiTgoUQ2FuY2VsQ29weUpvYlJlcXVlc3QSHgoLY29weV9qb2Jf\
-            aWQYASABKAlSCWNvcHlKb2JJZBIWCgZyZWFzb24YAiABKAlSBnJlYXNvbiJ5ChVDYW5jZWxDb3B5Sm9iUmVzcG9uc2USHgoLY29w\
-            eV9qb2JfaWQYASABKAlSCWNvcHlKb2JJZBJACgZzdGF0dXMYAiABKA4yKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlK\
-            b2JTdGF0dXNSBnN0YXR1cyJGCg1TdG9yYWdlT2JqZWN0EhYKBmJ1Y2tldBgBIAEoCVIGYnVja2V0Eh0KCm9iamVjdF9rZXkYAiAB\
-            KAlSCW9iamVjdEtleSLQAQoSUHJlc2lnbmVkT3BlcmF0aW9uEhYKBm1ldGhvZBgBIAEoCVIGbWV0aG9kEhAKA3VyaRgCIAEoCVID\
-            dXJpElQKB2hlYWRlcnMYAyADKAsyOi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25lZE9wZXJhdGlvbi5IZWFkZXJz\
-            RW50cnlSB2hlYWRlcnMaOgoMSGVhZGVyc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEi\
-            1QEKFFByZXNpZ25PYmplY3RSZXF1ZXN0EkAKBm9iamVjdBgBIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmFn\
-            ZU9iamVjdFIGb2JqZWN0Ek0KC2FjY2Vzc19tb2RlGAIgASgOMiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QcmVzaWduQWNj\
-            ZXNzTW9kZVIKYWNjZXNzTW9kZRIsChJleHBpcmVzX2luX3NlY29uZHMYAyABKANSEGV4cGlyZXNJblNlY29uZHMiiQIKFVByZXNp\
-            Z25PYmplY3RSZXNwb25zZRJACgZvYmplY3QYASABKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN0b3JhZ2VPYmplY3RS\
-            Bm9iamVjdBJBCgRyZWFkGAIgASgLMi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QcmVzaWduZWRPcGVyYXRpb25SBHJlYWQS\
-            QwoFd3JpdGUYAyABKAsyLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25lZE9wZXJhdGlvblIFd3JpdGUSJgoPZXhw\
-            aXJlc19hdF91bml4GAQgASgDUg1leHBpcmVzQXRVbml4IqYBChFSZWFkT2JqZWN0UmVxdWVzdBJACgZvYmplY3QYASABKAsyKC5h\
-            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN0b3JhZ2VPYmplY3RSBm9iamVjdBIbCgltYXhfYnl0ZXMYAiABKANSCG1heEJ5dGVz\
-            EjIKFWFsbG93ZWRfY29udGVudF90eXBlcxgDIAMoCVITYWxsb3dlZENvbnRlbnRUeXBlcyKnAQoSUmVhZE9iamVjdFJlc3BvbnNl\
-            EkAKBm9iamVjdBgBIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmFnZU9iamVjdFIGb2JqZWN0EhgKB2NvbnRl\
-            bnQYAiABKAxSB2NvbnRlbnQSIQoMY29udGVudF90eXBlGAMgASgJUgtjb250ZW50VHlwZRISCgRldGFnGAQgASgJUgRldGFnKtMB\
-            ChRVcGxvYWRSZWNvdmVyeUFjdGlvbhImCiJVUExPQURfUkVDT1ZFUllfQUNUSU9OX1VOU1BFQ0lGSUVEEAASIwofVVBMT0FEX1JF\
-            Q09WRVJZX0FDVElPTl9DT05USU5VRRABEigKJFVQTE9BRF9SRUNPVkVSWV9BQ1RJT05fQ09NUExFVEVfT05MWRACEiIKHlVQTE9B\
-            RF9SRUNPVkVSWV9BQ1RJT05fUkVTVEFSVBADEiAKHFVQTE9BRF9SRUNPVkVSWV9BQ1RJT05fQUJPUlQQBCrNAQoTTG9naWNhbFVw\
-            bG9hZFN0YXR1cxIlCiFMT0dJQ0FMX1VQTE9BRF9TVEFUVVNfVU5TUEVDSUZJRUQQABIgChxMT0dJQ0FMX1VQTE9BRF9TVEFUVVNf\
-            QUNUSVZFEAESJAogTE9HSUNBTF9VUExPQURfU1RBVFVTX0NPTVBMRVRJTkcQAhIjCh9MT0dJQ0FMX1VQTE9BRF9TVEFUVVNfQ09N\
-            UExFVEVEEAMSIgoeTE9HSUNBTF9VUExPQURfU1RBVFVTX1RFUk1JTkFMEAQqtwEKEFN0b3JlZEZpbGVTdGF0dXMSIgoeU1RPUkVE\
-            X0ZJTEVfU1RBVFVTX1VOU1BFQ0lGSUVEEAASHQoZU1RPUkVEX0ZJTEVfU1RBVFVTX1NUT1JFRBABEh4KGlNUT1JFRF9GSUxFX1NU\
-            QVRVU19ERUxFVEVEEAISIAocU1RPUkVEX0ZJTEVfU1RBVFVTX0NPUlJVUFRFRBADEh4KGlNUT1JFRF9GSUxFX1NUQVRVU19VTktO\
-            T1dOEAQq9AEKEERhdGFPYmplY3RTdGF0dXMSIgoeREFUQV9PQkpFQ1RfU1RBVFVTX1VOU1BFQ0lGSUVEEAASHgoaREFUQV9PQkpF\
-            Q1RfU1RBVFVTX0NSRUFURUQQARIfChtEQVRBX09CSkVDVF9TVEFUVVNfVVBMT0FERUQQAhIfChtEQVRBX09CSkVDVF9TVEFUVVNf\
-            VkVSSUZJRUQQAxIaChZEQVRBX09CSkVDVF9TVEFUVVNfQkFEEAQSHgoaREFUQV9PQkpFQ1RfU1RBVFVTX0FCT1JURUQQBRIeChpE\
-            QVRBX09CSkVDVF9TVEFUVVNfSU5WQUxJRBAGKoUCCg1Db3B5Sm9iU3RhdHVzEh8KG0NPUFlfSk9CX1NUQVRVU19VTlNQRUNJRklF\
-            RBAAEhoKFkNPUFlfSk9CX1NUQVRVU19RVUVVRUQQARIbChdDT1BZX0pPQl9TVEFUVVNfUlVOTklORxACEh0KGUNPUFlfSk9CX1NU\
-            QVRVU19TVUNDRUVERUQQAxIiCh5DT1BZX0pPQl9TVEFUVVNfUEFSVElBTF9GQUlMRUQQBBIaChZDT1BZX0pPQl9TVEFUVVNfRkFJ\
-            TEVEEAUSHQoZQ09QWV9KT0JfU1RBVFVTX0NBTkNFTElORxAGEhwKGENPUFlfSk9CX1NUQVRVU19DQU5DRUxFRBAHKvABCg5Db3B5\
-            SXRlbVN0YXR1cxIgChxDT1BZX0lURU1fU1RBVFVTX1VOU1BFQ0lGSUVEEAASGwoXQ09QWV9JVEVNX1NUQVRVU19RVUVVRUQQARIc\
-            ChhDT1BZX0lURU1fU1RBVFVTX0NPUFlJTkcQAhIeChpDT1BZX0lURU1fU1RBVFVTX1NVQ0NFRURFRBADEiQKIENPUFlfSVRFTV9T\
-            VEFUVVNfRkFJTEVEX1RFUk1JTkFMEAQSHAoYQ09QWV9JVEVNX1NUQVRVU19TS0lQUEVEEAUSHQoZQ09QWV9JVEVNX1NUQVRVU19D\
-            QU5DRUxFRBAGKpkBChFQcmVzaWduQWNjZXNzTW9kZRIjCh9QUkVTSUdOX0FDQ0VTU19NT0RFX1VOU1BFQ0lGSUVEEAASHAoYUFJF\
-            U0lHTl9BQ0NFU1NfTU9ERV9SRUFEEAESHQoZUFJFU0lHTl9BQ0NFU1NfTU9ERV9XUklURRACEiIKHlBSRVNJR05fQUNDRVNTX01P\
-            REVfUkVBRF9XUklURRADKrQDChREYXRhR2F0ZXdheUVycm9yQ29kZRInCiNEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9VTlNQRUNJ\
-            RklFRBAAEisKJ0RBVEFfR0FURVdBWV9FUlJPUl9DT0RFX1VOQVVUSEVOVElDQVRFRBABEiwKKERBVEFfR0FURVdBWV9FUlJPUl9D\
-            T0RFX1VQTE9BRF9OT1RfRk9VTkQQAhIsCihEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9VUExPQURfTk9UX09XTkVEEAMSMgouREFU\
-            QV9HQVRFV0FZX0VSUk9SX0NPREVfVVBMT0FEX05PVF9SRUZSRVNIQUJMRRAEEiwKKERBVEFfR0FURVdBWV9FUlJPUl9DT0RFX0lO\
-            VkFMSURfQVJHVU1FTlQQBRIvCitEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9GQUlMRURfUFJFQ09ORElUSU9OEAYSKwonREFUQV9H\
-            QVRFV0FZX0VSUk9SX0NPREVfU1RTX1VOQVZBSUxBQkxFEAcSKgomREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfSU5URVJOQUxfRVJS\
-            T1IQCDLBCAoSRGF0YUdhdGV3YXlTZXJ2aWNlEpwBChNDcmVhdGVMb2dpY2FsVXBsb2FkEjUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
-            eS52MS5DcmVhdGVMb2dpY2FsVXBsb2FkUmVxdWVzdBo2LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlTG9naWNhbFVw\
-            bG9hZFJlc3BvbnNlIhaC0+STAhAiCy92MS91cGxvYWRzOgEqErMBChFHZXRVcGxvYWRSZWNvdmVyeRIzLmFyY2hlYmFzZS5kYXRh\
-            X2dhdGV3YXkudjEuR2V0VXBsb2FkUmVjb3ZlcnlSZXF1ZXN0GjQuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRVcGxvYWRS\
-            ZWNvdmVyeVJlc3BvbnNlIjOQAgKC0+STAioSKC92MS91cGxvYWRzL3tsb2dpY2FsX3VwbG9hZF9pZH0vcmVjb3ZlcnkS2AEKGFJl\
-            aXNzdWVVcGxvYWRDcmVkZW50aWFscxI6LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVpc3N1ZVVwbG9hZENyZWRlbnRpYWxz\
-            UmVxdWVzdBo7LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVpc3N1ZVVwbG9hZENyZWRlbnRpYWxzUmVzcG9uc2UiQ5ACAoLT\
-            5JMCOiI1L3YxL3VwbG9hZHMvYnlVcGxvYWRJZC97dXBsb2FkX2lkfTpyZWlzc3VlQ3JlZGVudGlhbHM6ASoSoQEKC0Fib3J0VXBs\
-            b2FkEi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5BYm9ydFVwbG9hZFJlcXVlc3QaLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
-            LnYxLkFib3J0VXBsb2FkUmVzcG9uc2UiM5ACAoLT5JMCKiIlL3YxL3VwbG9hZHMve2xvZ2ljYWxfdXBsb2FkX2lkfTphYm9ydDoB\
-            KhKwAQoOQ29tcGxldGVVcGxvYWQSMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvbXBsZXRlVXBsb2FkUmVxdWVzdBoxLmFy\
-            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29tcGxldGVVcGxvYWRSZXNwb25zZSI5kAICgtPkkwIwIisvdjEvdXBsb2Fkcy9ieVVw\
-            bG9hZElkL3t1cGxvYWRfaWR9OmNvbXBsZXRlOgEqEqMBCg9GaW5kU3RvcmVkRmlsZXMSMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
-            LnYxLkZpbmRTdG9yZWRGaWxlc1JlcXVlc3QaMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkZpbmRTdG9yZWRGaWxlc1Jlc3Bv\
-            bnNlIimQAgGC0+STAiAiGy92MS91cGxvYWRzOmZpbmRTdG9yZWRGaWxlczoBKjLHAgoYRGF0YUdhdGV3YXlPYmplY3RTZXJ2aWNl\
-            EoQBCgtMaXN0T2JqZWN0cxItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdHNSZXF1ZXN0Gi4uYXJjaGViYXNl\
-            LmRhdGFfZ2F0ZXdheS52MS5MaXN0T2JqZWN0c1Jlc3BvbnNlIhaQAgGC0+STAg0SCy92MS9vYmplY3RzEqMBCg9SZXF1ZXN0RG93\
-            bmxvYWQSMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlcXVlc3REb3dubG9hZFJlcXVlc3QaMi5hcmNoZWJhc2UuZGF0YV9n\
-            YXRld2F5LnYxLlJlcXVlc3REb3dubG9hZFJlc3BvbnNlIimQAgKC0+STAiAiGy92MS9vYmplY3RzOnJlcXVlc3REb3dubG9hZDoB\
-            KjKKBQoWRGF0YUdhdGV3YXlDb3B5U2VydmljZRKLAQoNQ3JlYXRlQ29weUpvYhIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
-            Q3JlYXRlQ29weUpvYlJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNyZWF0ZUNvcHlKb2JSZXNwb25zZSIXgtPk\
-            kwIRIgwvdjEvY29weUpvYnM6ASoSkAEKCkdldENvcHlKb2ISLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldENvcHlKb2JS\
-            ZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRDb3B5Sm9iUmVzcG9uc2UiJZACAYLT5JMCHBIaL3YxL2NvcHlK\
-            b2JzL3tjb3B5X2pvYl9pZH0SqAEKEExpc3RDb3B5Sm9iSXRlbXMSMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RDb3B5\
-            Sm9iSXRlbXNSZXF1ZXN0GjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0Q29weUpvYkl0ZW1zUmVzcG9uc2UiK5ACAYLT\
-            5JMCIhIgL3YxL2NvcHlKb2JzL3tjb3B5X2pvYl9pZH0vaXRlbXMSowEKDUNhbmNlbENvcHlKb2ISLy5hcmNoZWJhc2UuZGF0YV9n\
-            YXRld2F5LnYxLkNhbmNlbENvcHlKb2JSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxDb3B5Sm9iUmVz\
-            cG9uc2UiL5ACAoLT5JMCJiIhL3YxL2NvcHlKb2JzL3tjb3B5X2pvYl9pZH06Y2FuY2VsOgEqMsMCChFEZXZpY2VJbml0U2Vydmlj\
-            ZRKSAQoKSW5pdERldmljZRIsLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuSW5pdERldmljZVJlcXVlc3QaLS5hcmNoZWJhc2Uu\
-            ZGF0YV9nYXRld2F5LnYxLkluaXREZXZpY2VSZXNwb25zZSIngtPkkwIhIhwvdjEvZGV2aWNlcy97ZGV2aWNlX2lkfTppbml0OgEq\
-            EpgBCgxSZWluaXREZXZpY2USLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlaW5pdERldmljZVJlcXVlc3QaLS5hcmNoZWJh\
-            c2UuZGF0YV9nYXRld2F5LnYxLkluaXREZXZpY2VSZXNwb25zZSIpgtPkkwIjIh4vdjEvZGV2aWNlcy97ZGV2aWNlX2lkfTpyZWlu\
-            aXQ6ASoy7gIKFkludGVybmFsU3RvcmFnZVNlcnZpY2USmwEKDVByZXNpZ25PYmplY3QSLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
-            LnYxLlByZXNpZ25PYmplY3RSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QcmVzaWduT2JqZWN0UmVzcG9uc2Ui\
-            J4LT5JMCISIcL3YxL2ludGVybmFsL29iamVjdHM6cHJlc2lnbjoBKhK1AQoKUmVhZE9iamVjdBIsLmFyY2hlYmFzZS5kYXRhX2dh\
-            dGV3YXkudjEuUmVhZE9iamVjdFJlcXVlc3QaLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlYWRPYmplY3RSZXNwb25zZSJK\
-            gtPkkwJEEhkvdjEvaW50ZXJuYWwvb2JqZWN0czpyZWFkWicSHC92MS9pbnRlcm5hbC9vYmplY3RzOmNvbnRlbnRiB2NvbnRlbnRi\
-            BnByb3RvMw==
+            CVIHb3JkZXJCeRIbCgl0aW1lX3pvbmUYZSABKAlSCHRpbWVab25lEiMKDWdyb3VwX2ZvbGRlcnMYZiABKAhSDGdyb3VwRm9sZGVy\
+            cyLfBgoKRGF0YU9iamVjdBIbCglvYmplY3RfaWQYASABKAlSCG9iamVjdElkEhcKB2ZpbGVfaWQYAiABKAlSBmZpbGVJZBJDCgZz\
+            dGF0dXMYAyABKA4yKy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRhdGFPYmplY3RTdGF0dXNSBnN0YXR1cxIdCgpzaXplX2J5\
+            dGVzGAQgASgDUglzaXplQnl0ZXMSJgoPY3JlYXRlZF9hdF91bml4GAYgASgDUg1jcmVhdGVkQXRVbml4EigKEHVwbG9hZGVkX2F0\
+            X3VuaXgYByABKANSDnVwbG9hZGVkQXRVbml4EigKEHZlcmlmaWVkX2F0X3VuaXgYCCABKANSDnZlcmlmaWVkQXRVbml4EhIKBGV0\
+            YWcYCSABKAlSBGV0YWcSEgoEbmFtZRhkIAEoCVIEbmFtZRIhCgxjb250ZW50X3R5cGUYZSABKAlSC2NvbnRlbnRUeXBlEhsKCWRl\
+            dmljZV9pZBhmIAEoCVIIZGV2aWNlSWQSFwoHc2l0ZV9pZBhnIAEoA1IGc2l0ZUlkEkMKBHRhZ3MYaCADKAsyLy5hcmNoZWJhc2Uu\
+            ZGF0YV9nYXRld2F5LnYxLkRhdGFPYmplY3QuVGFnc0VudHJ5UgR0YWdzEh0KCmNyYzY0X2VjbWEYaSABKAlSCWNyYzY0RWNtYRI/\
+            Cg1yZWNvcmRlZF9mcm9tGGogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIMcmVjb3JkZWRGcm9tEjsKC3JlY29yZGVk\
+            X3RvGGsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIKcmVjb3JkZWRUbxI5Cgp0cmFzaGVkX2F0GGwgASgLMhouZ29v\
+            Z2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJdHJhc2hlZEF0EiMKDXJlbGF0aXZlX3BhdGgYbSABKAlSDHJlbGF0aXZlUGF0aBI/CgZm\
+            b2xkZXIYbiABKAsyJy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdEZvbGRlclIGZm9sZGVyGjcKCVRhZ3NFbnRyeRIQ\
+            CgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBIpcCCgxPYmplY3RGb2xkZXISEgoEcGF0aBgBIAEoCVIE\
+            cGF0aBIWCgZmaWx0ZXIYAiABKAlSBmZpbHRlchIYCgdvYmplY3RzGAMgASgDUgdvYmplY3RzEh0KCnNpemVfYnl0ZXMYBCABKANS\
+            CXNpemVCeXRlcxIkCg5pc19sb3dlcl9ib3VuZBgFIAEoCFIMaXNMb3dlckJvdW5kEj8KDXJlY29yZGVkX2Zyb20YBiABKAsyGi5n\
+            b29nbGUucHJvdG9idWYuVGltZXN0YW1wUgxyZWNvcmRlZEZyb20SOwoLcmVjb3JkZWRfdG8YByABKAsyGi5nb29nbGUucHJvdG9i\
+            dWYuVGltZXN0YW1wUgpyZWNvcmRlZFRvIn4KE0xpc3RPYmplY3RzUmVzcG9uc2USPwoHb2JqZWN0cxgBIAMoCzIlLmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdFIHb2JqZWN0cxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9r\
+            ZW4iXgoWUmVxdWVzdERvd25sb2FkUmVxdWVzdBIZCghmaWxlX2lkcxgBIAMoCVIHZmlsZUlkcxIpChBsaWZldGltZV9zZWNvbmRz\
+            GAIgASgDUg9saWZldGltZVNlY29uZHMi6wEKFkRvd25sb2FkT2JqZWN0TG9jYXRpb24SFwoHZmlsZV9pZBgBIAEoCVIGZmlsZUlk\
+            EkEKBHJlYWQYAiABKAsyLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25lZE9wZXJhdGlvblIEcmVhZBISCgRuYW1l\
+            GGQgASgJUgRuYW1lEh0KCnNpemVfYnl0ZXMYZSABKANSCXNpemVCeXRlcxIdCgpjcmM2NF9lY21hGGYgASgJUgljcmM2NEVjbWES\
+            IwoNcmVsYXRpdmVfcGF0aBhnIAEoCVIMcmVsYXRpdmVQYXRoIvoBChdSZXF1ZXN0RG93bmxvYWRSZXNwb25zZRJHCgVmaWxlcxgB\
+            IAMoCzIxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRG93bmxvYWRPYmplY3RMb2NhdGlvblIFZmlsZXMSJgoPZXhwaXJlc19h\
+            dF91bml4GAIgASgDUg1leHBpcmVzQXRVbml4EjsKGmxhcmdlX2ZpbGVfdGhyZXNob2xkX2J5dGVzGAMgASgDUhdsYXJnZUZpbGVU\
+            aHJlc2hvbGRCeXRlcxIxChVyYW5nZV9wYXJ0X3NpemVfYnl0ZXMYBCABKANSEnJhbmdlUGFydFNpemVCeXRlcyKoAQoUQ3JlYXRl\
+            Q29weUpvYlJlcXVlc3QSGQoIZmlsZV9pZHMYASADKAlSB2ZpbGVJZHMSTAoLZGVzdGluYXRpb24YAiABKAsyKi5hcmNoZWJhc2Uu\
+            ZGF0YV9nYXRld2F5LnYxLkNvcHlEZXN0aW5hdGlvblILZGVzdGluYXRpb24SJwoPaWRlbXBvdGVuY3lfa2V5GAMgASgJUg5pZGVt\
+            cG90ZW5jeUtleSK9AQoPQ29weURlc3RpbmF0aW9uEhYKBmJ1Y2tldBgBIAEoCVIGYnVja2V0EhoKCGVuZHBvaW50GAIgASgJUghl\
+            bmRwb2ludBIWCgZyZWdpb24YAyABKAlSBnJlZ2lvbhIhCgxrZXlfdGVtcGxhdGUYBCABKAlSC2tleVRlbXBsYXRlEh0KCmFjY291\
+            bnRfaWQYBSABKAlSCWFjY291bnRJZBIcCgprbXNfa2V5X2lkGAYgASgJUghrbXNLZXlJZCLOAQoVQ3JlYXRlQ29weUpvYlJlc3Bv\
+            bnNlEh4KC2NvcHlfam9iX2lkGAEgASgJUgljb3B5Sm9iSWQSQAoGc3RhdHVzGAIgASgOMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
+            eS52MS5Db3B5Sm9iU3RhdHVzUgZzdGF0dXMSHwoLdG90YWxfaXRlbXMYAyABKAVSCnRvdGFsSXRlbXMSMgoVZXN0aW1hdGVkX3Rv\
+            dGFsX2J5dGVzGAQgASgDUhNlc3RpbWF0ZWRUb3RhbEJ5dGVzIjMKEUdldENvcHlKb2JSZXF1ZXN0Eh4KC2NvcHlfam9iX2lkGAEg\
+            ASgJUgljb3B5Sm9iSWQiTgoSR2V0Q29weUpvYlJlc3BvbnNlEjgKA2pvYhgBIAEoCzImLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
+            djEuQ29weUpvYlZpZXdSA2pvYiK2BAoLQ29weUpvYlZpZXcSHgoLY29weV9qb2JfaWQYASABKAlSCWNvcHlKb2JJZBJACgZzdGF0\
+            dXMYAiABKA4yKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlKb2JTdGF0dXNSBnN0YXR1cxJMCgtkZXN0aW5hdGlvbhgD\
+            IAEoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weURlc3RpbmF0aW9uUgtkZXN0aW5hdGlvbhIfCgt0b3RhbF9pdGVt\
+            cxgEIAEoBVIKdG90YWxJdGVtcxInCg9jb21wbGV0ZWRfaXRlbXMYBSABKAVSDmNvbXBsZXRlZEl0ZW1zEiEKDGZhaWxlZF9pdGVt\
+            cxgGIAEoBVILZmFpbGVkSXRlbXMSIwoNc2tpcHBlZF9pdGVtcxgHIAEoBVIMc2tpcHBlZEl0ZW1zEh8KC3RvdGFsX2J5dGVzGAgg\
+            ASgDUgp0b3RhbEJ5dGVzEiEKDGNvcGllZF9ieXRlcxgJIAEoA1ILY29waWVkQnl0ZXMSJgoPY3JlYXRlZF9hdF91bml4GAogASgD\
+            Ug1jcmVhdGVkQXRVbml4EiYKD3N0YXJ0ZWRfYXRfdW5peBgLIAEoA1INc3RhcnRlZEF0VW5peBIoChBmaW5pc2hlZF9hdF91bml4\
+            GAwgASgDUg5maW5pc2hlZEF0VW5peBInCg90ZXJtaW5hbF9yZWFzb24YDSABKAlSDnRlcm1pbmFsUmVhc29uIrwBChdMaXN0Q29w\
+            eUpvYkl0ZW1zUmVxdWVzdBIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpvYklkEkUKCHN0YXR1c2VzGAIgAygOMikuYXJjaGVi\
+            YXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5SXRlbVN0YXR1c1IIc3RhdHVzZXMSGwoJcGFnZV9zaXplGAMgASgFUghwYWdlU2l6ZRId\
+            CgpwYWdlX3Rva2VuGAQgASgJUglwYWdlVG9rZW4iqwIKD0NvcHlKb2JJdGVtVmlldxIXCgdmaWxlX2lkGAEgASgJUgZmaWxlSWQS\
+            NAoWZGVzdGluYXRpb25fb2JqZWN0X2tleRgCIAEoCVIUZGVzdGluYXRpb25PYmplY3RLZXkSQQoGc3RhdHVzGAMgASgOMikuYXJj\
+            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5SXRlbVN0YXR1c1IGc3RhdHVzEh8KC3NvdXJjZV9zaXplGAQgASgDUgpzb3VyY2VT\
+            aXplEiEKDGNvcGllZF9ieXRlcxgFIAEoA1ILY29waWVkQnl0ZXMSHQoKZXJyb3JfY29kZRgGIAEoCVIJZXJyb3JDb2RlEiMKDWVy\
+            cm9yX21lc3NhZ2UYByABKAlSDGVycm9yTWVzc2FnZSKjAQoYTGlzdENvcHlKb2JJdGVtc1Jlc3BvbnNlEkAKBWl0ZW1zGAEgAygL\
+            MiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5Sm9iSXRlbVZpZXdSBWl0ZW1zEiYKD25leHRfcGFnZV90b2tlbhgCIAEo\
+            CVINbmV4dFBhZ2VUb2tlbhIdCgp0b3RhbF9zaXplGAMgASgFUgl0b3RhbFNpemUiTgoUQ2FuY2VsQ29weUpvYlJlcXVlc3QSHgoL\
+            Y29weV9qb2JfaWQYASABKAlSCWNvcHlKb2JJZBIWCgZyZWFzb24YAiABKAlSBnJlYXNvbiJ5ChVDYW5jZWxDb3B5Sm9iUmVzcG9u\
+            c2USHgoLY29weV9qb2JfaWQYASABKAlSCWNvcHlKb2JJZBJACgZzdGF0dXMYAiABKA4yKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
+            LnYxLkNvcHlKb2JTdGF0dXNSBnN0YXR1cyJGCg1TdG9yYWdlT2JqZWN0EhYKBmJ1Y2tldBgBIAEoCVIGYnVja2V0Eh0KCm9iamVj\
+            dF9rZXkYAiABKAlSCW9iamVjdEtleSLQAQoSUHJlc2lnbmVkT3BlcmF0aW9uEhYKBm1ldGhvZBgBIAEoCVIGbWV0aG9kEhAKA3Vy\
+            aRgCIAEoCVIDdXJpElQKB2hlYWRlcnMYAyADKAsyOi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25lZE9wZXJhdGlv\
+            bi5IZWFkZXJzRW50cnlSB2hlYWRlcnMaOgoMSGVhZGVyc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2\
+            YWx1ZToCOAEi1QEKFFByZXNpZ25PYmplY3RSZXF1ZXN0EkAKBm9iamVjdBgBIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
+            djEuU3RvcmFnZU9iamVjdFIGb2JqZWN0Ek0KC2FjY2Vzc19tb2RlGAIgASgOMiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Q\
+            cmVzaWduQWNjZXNzTW9kZVIKYWNjZXNzTW9kZRIsChJleHBpcmVzX2luX3NlY29uZHMYAyABKANSEGV4cGlyZXNJblNlY29uZHMi\
+            iQIKFVByZXNpZ25PYmplY3RSZXNwb25zZRJACgZvYmplY3QYASABKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN0b3Jh\
+            Z2VPYmplY3RSBm9iamVjdBJBCgRyZWFkGAIgASgLMi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QcmVzaWduZWRPcGVyYXRp\
+            b25SBHJlYWQSQwoFd3JpdGUYAyABKAsyLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25lZE9wZXJhdGlvblIFd3Jp\
+            dGUSJgoPZXhwaXJlc19hdF91bml4GAQgASgDUg1leHBpcmVzQXRVbml4IqYBChFSZWFkT2JqZWN0UmVxdWVzdBJACgZvYmplY3QY\
+            ASABKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN0b3JhZ2VPYmplY3RSBm9iamVjdBIbCgltYXhfYnl0ZXMYAiABKANS\
+            CG1heEJ5dGVzEjIKFWFsbG93ZWRfY29udGVudF90eXBlcxgDIAMoCVITYWxsb3dlZENvbnRlbnRUeXBlcyKnAQoSUmVhZE9iamVj\
+            dFJlc3BvbnNlEkAKBm9iamVjdBgBIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmFnZU9iamVjdFIGb2JqZWN0\
+            EhgKB2NvbnRlbnQYAiABKAxSB2NvbnRlbnQSIQoMY29udGVudF90eXBlGAMgASgJUgtjb250ZW50VHlwZRISCgRldGFnGAQgASgJ\
+            UgRldGFnKtMBChRVcGxvYWRSZWNvdmVyeUFjdGlvbhImCiJVUExPQURfUkVDT1ZFUllfQUNUSU9OX1VOU1BFQ0lGSUVEEAASIwof\
+            VVBMT0FEX1JFQ09WRVJZX0FDVElPTl9DT05USU5VRRABEigKJFVQTE9BRF9SRUNPVkVSWV9BQ1RJT05fQ09NUExFVEVfT05MWRAC\
+            EiIKHlVQTE9BRF9SRUNPVkVSWV9BQ1RJT05fUkVTVEFSVBADEiAKHFVQTE9BRF9SRUNPVkVSWV9BQ1RJT05fQUJPUlQQBCrNAQoT\
+            TG9naWNhbFVwbG9hZFN0YXR1cxIlCiFMT0dJQ0FMX1VQTE9BRF9TVEFUVVNfVU5TUEVDSUZJRUQQABIgChxMT0dJQ0FMX1VQTE9B\
+            RF9TVEFUVVNfQUNUSVZFEAESJAogTE9HSUNBTF9VUExPQURfU1RBVFVTX0NPTVBMRVRJTkcQAhIjCh9MT0dJQ0FMX1VQTE9BRF9T\
+            VEFUVVNfQ09NUExFVEVEEAMSIgoeTE9HSUNBTF9VUExPQURfU1RBVFVTX1RFUk1JTkFMEAQqtwEKEFN0b3JlZEZpbGVTdGF0dXMS\
+            IgoeU1RPUkVEX0ZJTEVfU1RBVFVTX1VOU1BFQ0lGSUVEEAASHQoZU1RPUkVEX0ZJTEVfU1RBVFVTX1NUT1JFRBABEh4KGlNUT1JF\
+            RF9GSUxFX1NUQVRVU19ERUxFVEVEEAISIAocU1RPUkVEX0ZJTEVfU1RBVFVTX0NPUlJVUFRFRBADEh4KGlNUT1JFRF9GSUxFX1NU\
+            QVRVU19VTktOT1dOEAQq9AEKEERhdGFPYmplY3RTdGF0dXMSIgoeREFUQV9PQkpFQ1RfU1RBVFVTX1VOU1BFQ0lGSUVEEAASHgoa\
+            REFUQV9PQkpFQ1RfU1RBVFVTX0NSRUFURUQQARIfChtEQVRBX09CSkVDVF9TVEFUVVNfVVBMT0FERUQQAhIfChtEQVRBX09CSkVD\
+            VF9TVEFUVVNfVkVSSUZJRUQQAxIaChZEQVRBX09CSkVDVF9TVEFUVVNfQkFEEAQSHgoaREFUQV9PQkpFQ1RfU1RBVFVTX0FCT1JU\
+            RUQQBRIeChpEQVRBX09CSkVDVF9TVEFUVVNfSU5WQUxJRBAGKoUCCg1Db3B5Sm9iU3RhdHVzEh8KG0NPUFlfSk9CX1NUQVRVU19V\
+            TlNQRUNJRklFRBAAEhoKFkNPUFlfSk9CX1NUQVRVU19RVUVVRUQQARIbChdDT1BZX0pPQl9TVEFUVVNfUlVOTklORxACEh0KGUNP\
+            UFlfSk9CX1NUQVRVU19TVUNDRUVERUQQAxIiCh5DT1BZX0pPQl9TVEFUVVNfUEFSVElBTF9GQUlMRUQQBBIaChZDT1BZX0pPQl9T\
+            VEFUVVNfRkFJTEVEEAUSHQoZQ09QWV9KT0JfU1RBVFVTX0NBTkNFTElORxAGEhwKGENPUFlfSk9CX1NUQVRVU19DQU5DRUxFRBAH\
+            KvABCg5Db3B5SXRlbVN0YXR1cxIgChxDT1BZX0lURU1fU1RBVFVTX1VOU1BFQ0lGSUVEEAASGwoXQ09QWV9JVEVNX1NUQVRVU19R\
+            VUVVRUQQARIcChhDT1BZX0lURU1fU1RBVFVTX0NPUFlJTkcQAhIeChpDT1BZX0lURU1fU1RBVFVTX1NVQ0NFRURFRBADEiQKIENP\
+            UFlfSVRFTV9TVEFUVVNfRkFJTEVEX1RFUk1JTkFMEAQSHAoYQ09QWV9JVEVNX1NUQVRVU19TS0lQUEVEEAUSHQoZQ09QWV9JVEVN\
+            X1NUQVRVU19DQU5DRUxFRBAGKpkBChFQcmVzaWduQWNjZXNzTW9kZRIjCh9QUkVTSUdOX0FDQ0VTU19NT0RFX1VOU1BFQ0lGSUVE\
+            EAASHAoYUFJFU0lHTl9BQ0NFU1NfTU9ERV9SRUFEEAESHQoZUFJFU0lHTl9BQ0NFU1NfTU9ERV9XUklURRACEiIKHlBSRVNJR05f\
+            QUNDRVNTX01PREVfUkVBRF9XUklURRADKrQDChREYXRhR2F0ZXdheUVycm9yQ29kZRInCiNEQVRBX0dBVEVXQVlfRVJST1JfQ09E\
+            RV9VTlNQRUNJRklFRBAAEisKJ0RBVEFfR0FURVdBWV9FUlJPUl9DT0RFX1VOQVVUSEVOVElDQVRFRBABEiwKKERBVEFfR0FURVdB\
+            WV9FUlJPUl9DT0RFX1VQTE9BRF9OT1RfRk9VTkQQAhIsCihEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9VUExPQURfTk9UX09XTkVE\
+            EAMSMgouREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfVVBMT0FEX05PVF9SRUZSRVNIQUJMRRAEEiwKKERBVEFfR0FURVdBWV9FUlJP\
+            Ul9DT0RFX0lOVkFMSURfQVJHVU1FTlQQBRIvCitEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9GQUlMRURfUFJFQ09ORElUSU9OEAYS\
+            KwonREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfU1RTX1VOQVZBSUxBQkxFEAcSKgomREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfSU5U\
+            RVJOQUxfRVJST1IQCDLBCAoSRGF0YUdhdGV3YXlTZXJ2aWNlEpwBChNDcmVhdGVMb2dpY2FsVXBsb2FkEjUuYXJjaGViYXNlLmRh\
+            dGFfZ2F0ZXdheS52MS5DcmVhdGVMb2dpY2FsVXBsb2FkUmVxdWVzdBo2LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRl\
+            TG9naWNhbFVwbG9hZFJlc3BvbnNlIhaC0+STAhAiCy92MS91cGxvYWRzOgEqErMBChFHZXRVcGxvYWRSZWNvdmVyeRIzLmFyY2hl\
+            YmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0VXBsb2FkUmVjb3ZlcnlSZXF1ZXN0GjQuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5H\
+            ZXRVcGxvYWRSZWNvdmVyeVJlc3BvbnNlIjOQAgKC0+STAioSKC92MS91cGxvYWRzL3tsb2dpY2FsX3VwbG9hZF9pZH0vcmVjb3Zl\
+            cnkS2AEKGFJlaXNzdWVVcGxvYWRDcmVkZW50aWFscxI6LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVpc3N1ZVVwbG9hZENy\
+            ZWRlbnRpYWxzUmVxdWVzdBo7LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVpc3N1ZVVwbG9hZENyZWRlbnRpYWxzUmVzcG9u\
+            c2UiQ5ACAoLT5JMCOiI1L3YxL3VwbG9hZHMvYnlVcGxvYWRJZC97dXBsb2FkX2lkfTpyZWlzc3VlQ3JlZGVudGlhbHM6ASoSoQEK\
+            C0Fib3J0VXBsb2FkEi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5BYm9ydFVwbG9hZFJlcXVlc3QaLi5hcmNoZWJhc2UuZGF0\
+            YV9nYXRld2F5LnYxLkFib3J0VXBsb2FkUmVzcG9uc2UiM5ACAoLT5JMCKiIlL3YxL3VwbG9hZHMve2xvZ2ljYWxfdXBsb2FkX2lk\
+            fTphYm9ydDoBKhKwAQoOQ29tcGxldGVVcGxvYWQSMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvbXBsZXRlVXBsb2FkUmVx\
+            dWVzdBoxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29tcGxldGVVcGxvYWRSZXNwb25zZSI5kAICgtPkkwIwIisvdjEvdXBs\
+            b2Fkcy9ieVVwbG9hZElkL3t1cGxvYWRfaWR9OmNvbXBsZXRlOgEqEqMBCg9GaW5kU3RvcmVkRmlsZXMSMS5hcmNoZWJhc2UuZGF0\
+            YV9nYXRld2F5LnYxLkZpbmRTdG9yZWRGaWxlc1JlcXVlc3QaMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkZpbmRTdG9yZWRG\
+            aWxlc1Jlc3BvbnNlIimQAgGC0+STAiAiGy92MS91cGxvYWRzOmZpbmRTdG9yZWRGaWxlczoBKjLHAgoYRGF0YUdhdGV3YXlPYmpl\
+            Y3RTZXJ2aWNlEoQBCgtMaXN0T2JqZWN0cxItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdHNSZXF1ZXN0Gi4u\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0T2JqZWN0c1Jlc3BvbnNlIhaQAgGC0+STAg0SCy92MS9vYmplY3RzEqMBCg9S\
+            ZXF1ZXN0RG93bmxvYWQSMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlcXVlc3REb3dubG9hZFJlcXVlc3QaMi5hcmNoZWJh\
+            c2UuZGF0YV9nYXRld2F5LnYxLlJlcXVlc3REb3dubG9hZFJlc3BvbnNlIimQAgKC0+STAiAiGy92MS9vYmplY3RzOnJlcXVlc3RE\
+            b3dubG9hZDoBKjKKBQoWRGF0YUdhdGV3YXlDb3B5U2VydmljZRKLAQoNQ3JlYXRlQ29weUpvYhIvLmFyY2hlYmFzZS5kYXRhX2dh\
+            dGV3YXkudjEuQ3JlYXRlQ29weUpvYlJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNyZWF0ZUNvcHlKb2JSZXNw\
+            b25zZSIXgtPkkwIRIgwvdjEvY29weUpvYnM6ASoSkAEKCkdldENvcHlKb2ISLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdl\
+            dENvcHlKb2JSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRDb3B5Sm9iUmVzcG9uc2UiJZACAYLT5JMCHBIa\
+            L3YxL2NvcHlKb2JzL3tjb3B5X2pvYl9pZH0SqAEKEExpc3RDb3B5Sm9iSXRlbXMSMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
+            Lkxpc3RDb3B5Sm9iSXRlbXNSZXF1ZXN0GjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0Q29weUpvYkl0ZW1zUmVzcG9u\
+            c2UiK5ACAYLT5JMCIhIgL3YxL2NvcHlKb2JzL3tjb3B5X2pvYl9pZH0vaXRlbXMSowEKDUNhbmNlbENvcHlKb2ISLy5hcmNoZWJh\
+            c2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbENvcHlKb2JSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxD\
+            b3B5Sm9iUmVzcG9uc2UiL5ACAoLT5JMCJiIhL3YxL2NvcHlKb2JzL3tjb3B5X2pvYl9pZH06Y2FuY2VsOgEqMsMCChFEZXZpY2VJ\
+            bml0U2VydmljZRKSAQoKSW5pdERldmljZRIsLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuSW5pdERldmljZVJlcXVlc3QaLS5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkluaXREZXZpY2VSZXNwb25zZSIngtPkkwIhIhwvdjEvZGV2aWNlcy97ZGV2aWNlX2lk\
+            fTppbml0OgEqEpgBCgxSZWluaXREZXZpY2USLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlaW5pdERldmljZVJlcXVlc3Qa\
+            LS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkluaXREZXZpY2VSZXNwb25zZSIpgtPkkwIjIh4vdjEvZGV2aWNlcy97ZGV2aWNl\
+            X2lkfTpyZWluaXQ6ASoy7gIKFkludGVybmFsU3RvcmFnZVNlcnZpY2USmwEKDVByZXNpZ25PYmplY3QSLy5hcmNoZWJhc2UuZGF0\
+            YV9nYXRld2F5LnYxLlByZXNpZ25PYmplY3RSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QcmVzaWduT2JqZWN0\
+            UmVzcG9uc2UiJ4LT5JMCISIcL3YxL2ludGVybmFsL29iamVjdHM6cHJlc2lnbjoBKhK1AQoKUmVhZE9iamVjdBIsLmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuUmVhZE9iamVjdFJlcXVlc3QaLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlYWRPYmplY3RS\
+            ZXNwb25zZSJKgtPkkwJEEhkvdjEvaW50ZXJuYWwvb2JqZWN0czpyZWFkWicSHC92MS9pbnRlcm5hbC9vYmplY3RzOmNvbnRlbnRi\
+            B2NvbnRlbnRiBnByb3RvMw==
             """)
 }
