@@ -952,6 +952,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.CreateSiteUploadRequest.file_name	The name of the object.
         archebase.data_gateway.v1.CreateSiteUploadRequest.file_size_bytes	The size in bytes, at most 48 TiB. It determines the part size.
         archebase.data_gateway.v1.CreateSiteUploadRequest.idempotency_key	1 to 128 bytes without control characters, remembered for a day; empty = none.
+        archebase.data_gateway.v1.CreateSiteUploadRequest.relative_path	The path of the file below the folder that is uploaded, with the file's own name, as `client_hints` of CreateLogicalUpload has it; empty = the file is not in a folder.
         archebase.data_gateway.v1.GetSiteUploadResponse.status	ACTIVE, COMPLETING if only CompleteSiteUpload is missing, COMPLETED, or TERMINAL if the upload cannot be continued.
         archebase.data_gateway.v1.GetSiteUploadResponse.multipart_upload_id	The multipart upload with the most parts; empty = none.
         archebase.data_gateway.v1.GetSiteUploadResponse.parts	Its acknowledged parts, in the order of their numbers.
