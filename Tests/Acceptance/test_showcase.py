@@ -1,10 +1,13 @@
 """The showcase: a fleet of four organizations, made by the gateway's modules with a clock of their own."""
 
+import datetime
 import io
 import subprocess
+import zipfile
 
 import pytest
 from mcap.reader import make_reader
+from selenium.webdriver.common.keys import Keys
 from support.large_fleet import LargeFleet
 from support.uploads import download
 
@@ -44,3 +47,32 @@ def test_a_recording_can_be_read_by_its_library(fleet, stubs):
     topics = {channel.topic for _, channel, _ in reader.iter_messages()}
     assert {"/imu", "/gps/fix"} <= topics <= {"/camera/front", "/imu", "/gps/fix"}
     assert reader.get_summary().statistics.message_count > 0
+
+
+def test_folder_of_a_day_is_downloaded_as_one_archive_with_five_clicks(fleet, page):
+    """From the overview, without the syntax of filters."""
+    page.enter(fleet.gateway)
+    page.sign_in("orchard-robotics", "vera", fleet.contents["password"])
+    page.heading("Overview")
+    # The day as the page counts it, in the zone of the browser.
+    yesterday = datetime.date.today() - datetime.timedelta(days=1)
+    clicks = 0
+
+    def click(xpath: str) -> None:
+        nonlocal clicks
+        page.find(xpath).click()
+        clicks += 1
+
+    click("//nav[@aria-label='Sections']/a[.='Objects']")
+    page.heading("Objects")
+    click("//input[@id='filter']")
+    page.field("Filter").send_keys("picker 041" + Keys.ENTER)
+    click("//fieldset[legend='Recorded']//a[.='Yesterday']")
+    click(f"//input[@aria-label='Select {yesterday}_picker-041_rosbag2']")
+    click("//div[@aria-label='Selected objects']//button[.='Download .zip']")
+    with zipfile.ZipFile(io.BytesIO(page.downloaded("*.zip"))) as archive:
+        assert archive.testzip() is None
+        files = {name.rsplit("/", 1)[1] for name in archive.namelist()}
+    splits = {f"{yesterday}_picker-041_rosbag2_{part}.mcap" for part in range(3)}
+    assert files == {"front.mp4", "metadata.yaml"} | splits
+    assert clicks == 5
