@@ -68,6 +68,7 @@ struct Asset: Sendable {
         "object-actions.js": PackageResources.object_actions_js,
         "object-columns.js": PackageResources.object_columns_js,
         "object-facets.js": PackageResources.object_facets_js,
+        "object-folders.js": PackageResources.object_folders_js,
         "object-operation.js": PackageResources.object_operation_js,
         "object-row.js": PackageResources.object_row_js,
         "object-source.js": PackageResources.object_source_js,

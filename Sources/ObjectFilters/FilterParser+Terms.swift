@@ -14,6 +14,7 @@ extension FilterParser {
         guard !name.isEmpty else { throw scanner.failure("a term") }
         skipSpacesBeforeOperator()
         if name == Self.begins, scanner.skip(":") { return .steady(.begins(try beginning())) }
+        if name == Self.folder, scanner.skip(":") { return .steady(.folder(try folder())) }
         guard let field = FilterField(rawValue: name), !newFields.contains(field) else {
             if FilterField(rawValue: name) != nil, scanner.isAtOperator { oldTags.append(start) }
             if scanner.byte == UInt8(ascii: "=") { return .steady(.tag(key: name, value: try tagValue())) }
@@ -151,6 +152,17 @@ extension FilterParser {
         return word.lowercasedByScalar
     }
 
+    /// Reads the value of `folder:`. A `/` after it changes nothing.
+    private mutating func folder() throws(FilterError) -> String {
+        scanner.skipSpaces()
+        let (text, at) = try value()
+        let path = text.last == "/" ? String(text.dropLast()) : text
+        guard let folder = RelativePath(path) else {
+            throw scanner.failure("the path of a folder, such as run7/cameras", at: at)
+        }
+        return folder.text
+    }
+
     private mutating func comparison() throws(FilterError) -> ObjectFilter.Comparison {
         let comparison = try comparisonOperator()
         scanner.skipSpaces()
@@ -228,6 +240,7 @@ enum FilterField: String, CaseIterable {
     case recordedTo = "recorded_to"
 
     /// All names in quotes, separated by commas.
-    static let list = (["\(FilterParser.rawTags).KEY", FilterParser.begins] + allCases.map(\.rawValue)).joined(
-        separator: ", ")
+    static let list =
+        (["\(FilterParser.rawTags).KEY", FilterParser.begins, FilterParser.folder]
+        + allCases.map(\.rawValue)).joined(separator: ", ")
 }

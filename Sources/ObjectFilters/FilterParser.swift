@@ -6,7 +6,7 @@ import Basics
 ///     alternatives = conjunction *( SP+ "OR" SP+ conjunction )
 ///     conjunction = factor *( SP+ [ "AND" SP+ ] factor )
 ///     factor      = [ "NOT" SP+ ] ( "(" alternatives ")" | term )
-///     term        = name op value | key "=" value | "begins:" value | word
+///     term        = name op value | key "=" value | "begins:" value | "folder:" value | word
 ///
 /// A value is bare (without spaces and quotes), or in double quotes with the escapes `\"` and `\\`; so are words and keys of tags.
 /// Bare values may contain parentheses; in a group, a closing parenthesis without an opening one in the value ends the group.
@@ -18,6 +18,8 @@ package struct FilterParser {
 
     /// The name of the term for beginnings. It is no ``FilterField``, because `begins=VALUE` compares the tag of that key.
     static let begins = "begins"
+    /// The name of the term for folders, which is no ``FilterField`` for the same reason.
+    package static let folder = "folder"
     /// The beginning of a term for a tag, whatever its key is.
     static let rawTags = "raw_tags"
     /// The longest filter of an operation or a rule: one for lists, each of whose terms got a beginning by ``rewriting(_:)``.
@@ -81,6 +83,17 @@ package struct FilterParser {
             bytes.insert(contentsOf: beginning.utf8, at: position)
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Returns a text as a value: bare if it has only letters, digits and the characters that paths and times mostly have.
+    package static func value(_ text: String) -> String {
+        let isBare = !text.isEmpty && text.utf8.allSatisfy { $0.isASCIIAlphanumeric || "_.:/+@-".utf8.contains($0) }
+        return isBare ? text : quoted(text)
+    }
+
+    /// Returns a text as a word or a value in quotes, whatever characters it has.
+    fileprivate static func quoted(_ text: String) -> String {
+        "\"\(text.replacing(bytes: ["\\": "\\\\", "\"": "\\\""]))\""
     }
 
     private init(_ text: String, limit: Int = maximumBytes) {
@@ -173,10 +186,7 @@ extension FilterParser.Word {
     /// The error for a word in a filter of an operation or a rule.
     fileprivate var refusal: FilterError {
         let needsQuotes = !text.utf8.allSatisfy { $0.isASCIIAlphanumeric || $0 >= 0x80 || "._-".utf8.contains($0) }
-        func written(_ value: String) -> String {
-            guard needsQuotes else { return value }
-            return "\"" + value.replacing(bytes: ["\\": "\\\\", "\"": "\\\""]) + "\""
-        }
+        func written(_ value: String) -> String { needsQuotes ? FilterParser.quoted(value) : value }
         return FilterError(
             position: position,
             expected: """

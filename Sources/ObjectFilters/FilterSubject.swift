@@ -65,7 +65,7 @@ extension ResolvedFilter {
         switch term {
         case .isVerified: true
         case .tag(let key, let value): tags.map { hasTag(key, value, in: $0) }
-        case .device(let pattern): object.deviceID.map(pattern.matches) ?? false
+        case .device(let pattern): pattern.matches(object.deviceID ?? "")
         case .site(let id): object.siteID == id
         case .objectID(let id): object.id == id
         case .size(let interval): interval.contains(object.size)
@@ -77,6 +77,7 @@ extension ResolvedFilter {
         case .name(let pattern): object.name.map(pattern.matches)
         case .contentType(let pattern): pattern.matches(object.contentType)
         case .path(let pattern): pattern.matches(object.path)
+        case .folder(let folder): isFile(object.path, in: folder)
         case .trashed(let isTrashed): object.isTrashed == isTrashed
         case .devices(let ids): object.deviceID.map(ids.contains) ?? false
         case .sites(let ids): ids.contains(object.siteID)
@@ -88,6 +89,11 @@ extension ResolvedFilter {
             }
         case .begins(let text): hasBeginning(text, object, tags)
         }
+    }
+
+    private static func isFile(_ path: String, in folder: String) -> Bool {
+        let (path, folder) = (path.utf8, folder.utf8)
+        return path.starts(with: folder) && path.dropFirst(folder.count).first == UInt8(ascii: "/")
     }
 
     /// By bytes, as the index compares: a dictionary also finds other keys that Unicode takes for the same.

@@ -6,6 +6,7 @@ extension ResolvedFilter {
         /// Matches every object, since all listed objects are verified.
         case isVerified
         case tag(key: String, value: String)
+        /// The device; an empty text matches objects without one.
         case device(ObjectFilter.Pattern)
         case site(Int64)
         case objectID(String)
@@ -25,6 +26,8 @@ extension ResolvedFilter {
         case contentType(ObjectFilter.Pattern)
         /// The path below the folder that was uploaded.
         case path(ObjectFilter.Pattern)
+        /// A folder, by its path, that contains the object at any depth.
+        case folder(String)
         /// A word in lower case: a part of the name, or the beginning of the device or of the value of a tag. Below three characters
         /// it is a part of the name at a border, see ``NameParts``.
         case word(String)

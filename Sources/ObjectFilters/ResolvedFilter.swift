@@ -20,9 +20,17 @@ package struct ResolvedFilter: Sendable, Hashable {
     package var inTrash: ResolvedFilter { ResolvedFilter(.all([root, .term(.trashed(true))])) }
 
     /// Whether the terms that all matches satisfy exclude objects in the trash.
-    package var excludesTrash: Bool {
-        guard case .all(let children) = root else { return root == .term(.trashed(false)) }
-        return children.contains(.term(.trashed(false)))
+    package var excludesTrash: Bool { requires(.trashed(false)) }
+
+    /// Whether a term is one of those that all matches satisfy.
+    package func requires(_ term: Term) -> Bool { Self.requires(term, root) }
+
+    private static func requires(_ term: Term, _ expression: Expression) -> Bool {
+        switch expression {
+        case .term(let own): own == term
+        case .all(let children): children.contains { requires(term, $0) }
+        case .not, .any: false
+        }
     }
 
     /// The same filter without the tags that every match has, for objects that are known to have them.
@@ -56,6 +64,17 @@ package struct ResolvedFilter: Sendable, Hashable {
                 if !sites.isEmpty { terms.append(.term(.sites(sites))) }
                 return terms.count == 1 ? terms[0] : .any(terms)
             })
+    }
+
+    /// The deepest folder that the terms which all matches satisfy name; `nil` = they name none.
+    package var folder: String? { Self.folder(of: root) }
+
+    private static func folder(of expression: Expression) -> String? {
+        switch expression {
+        case .term(.folder(let folder)): folder
+        case .all(let children): children.compactMap { folder(of: $0) }.max { $0.utf8.count < $1.utf8.count }
+        case .term, .not, .any: nil
+        }
     }
 
     /// Whether the filter has a term about the recording time.

@@ -136,9 +136,13 @@ extension CompletionClaim {
 }
 
 extension UploadHints {
-    /// - Returns: `nil` if nothing of the file's name can be kept.
-    init?(_ request: CreateSiteUploadRequest) {
-        guard let name = FileName(request.fileName) else { return nil }
-        self.init(fileName: name, fileSize: request.fileSizeBytes, recordedFrom: nil, recordedTo: nil)
+    /// - Throws: INVALID_ARGUMENT if nothing of the file's name can be kept, or for a path that breaks the rule of ``RelativePath``.
+    init(_ request: CreateSiteUploadRequest) throws(RPCError) {
+        guard let name = FileName(request.fileName) else {
+            throw .invalidArgument("file_name must have characters that a file name can have")
+        }
+        self.init(
+            fileName: name, relativePath: try Self.path(request.relativePath, field: "relative_path"),
+            fileSize: request.fileSizeBytes, recordedFrom: nil, recordedTo: nil)
     }
 }

@@ -33,11 +33,9 @@ struct UploadManagementService: UploadManagementServiceHandler {
     func createSiteUpload(
         _ request: CreateSiteUploadRequest, context: CallContext
     ) async throws -> CreateSiteUploadResponse {
-        guard let file = UploadHints(request) else {
-            throw RPCError.invalidArgument("file_name must have characters that a file name can have")
-        }
         let issued = try await siteUploads.begin(
-            site: request.siteID, file: file, key: try IdempotencyKey(request.idempotencyKey), by: try Caller(context))
+            site: request.siteID, file: try UploadHints(request), key: try IdempotencyKey(request.idempotencyKey),
+            by: try Caller(context))
         return CreateSiteUploadResponse(
             logicalUploadID: issued.upload.logicalID, uploadID: issued.upload.id,
             credentials: UploadCredentials(issued))

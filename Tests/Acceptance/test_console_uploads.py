@@ -113,6 +113,8 @@ def test_folder_is_uploaded_with_the_path_of_each_file(console, boss, tmp_path):
     console.until(lambda: states(console) == {"a.txt": "uploaded", "b.txt": "uploaded"})
     folders = {name: found.tags["folder"] for name, found in objects(boss, run).items()}
     assert folders == {"a.txt": "drives", "b.txt": "drives/monday"}
+    paths = {name: found.relative_path for name, found in objects(boss, run).items()}
+    assert paths == {"a.txt": "drives/a.txt", "b.txt": "drives/monday/b.txt"}
 
 
 def test_dropped_file_is_uploaded_from_the_page_of_objects(console, boss):

@@ -9,6 +9,7 @@ import Testing
             id: "id", deviceID: "261121-00000A", siteID: 2, size: 1 << 20, createdAt: 1_000_000_000_000,
             name: "run07.mcap")
         object.contentType = "video/mp4"
+        object.path = "run 7/cameras/run07.mcap"
         return object
     }()
     private static let tags = ["weather": "Heavy rain", "empty": ""]
@@ -26,7 +27,7 @@ import Testing
         "un07", "07.mc", "MCAP", "07", "m", ".", "mc", ".m", "r", "*.mcap", "r*7.m*p", "*un*ap", "name:r*n*7*",
         "run07*.mcap", "*7*.*",
         "rain OR heavy", "NOT rain", "NOT (rain OR site=3)",
-        "heavy (site=3 OR size>1)",
+        "heavy (site=3 OR size>1)", "folder:\"run 7\"", "folder:\"run 7/cameras/\"", "path:\"run 7/*\"",
     ])
     func filterMatchesTheObject(_ filter: String) throws {
         #expect(try Self.matches(filter) == true)
@@ -41,11 +42,36 @@ import Testing
         "mcapp",
         "un", "ca", "n0", "u", "7", "mcap*", "r*x*p", "*.bag", "run07*07.mcap", "*ru*un*", "un*.mcap", "*run",
         "begins:un07", "begins:rain",
-        "video", "NOT status:verified",
+        "video", "NOT status:verified", "folder:run", "folder:\"run 7/cam\"", "folder:cameras", "device=\"\"",
+        "folder:\"run 7/cameras/run07.mcap\"", "folder:\"Run 7\"",
     ])
     func doesNotMatchTheObject(_ filter: String) throws {
         #expect(try Self.matches(filter) == false)
         #expect(try Self.matches("NOT (\(filter))") == true)
+    }
+
+    @Test func objectWithoutADeviceHasAnEmptyOne() throws {
+        var object = Self.object
+        object.deviceID = nil
+        for (filter, expected) in [("device=\"\"", true), ("device:261121-*", false), ("NOT device=\"\"", false)] {
+            #expect(try FilterParser.parse(filter).resolved(at: 0).matches(object, tags: nil) == expected, "\(filter)")
+        }
+    }
+
+    @Test(arguments: [
+        ("folder:a", "a"), ("folder:a folder:a/b size>1", "a/b"), ("(folder:a k=v) size>1", "a"),
+        ("folder:a OR k=v", nil),
+        ("NOT folder:a", nil), ("k=v", nil),
+    ])
+    func requiredFolderIsTheDeepest(_ filter: String, _ expected: String?) throws {
+        #expect(try FilterParser.parse(filter).resolved(at: 0).hidingTrash.folder == expected)
+    }
+
+    @Test(arguments: ["run7", "run 7", "a\"b\\c", "cameras/front (1)", "é"])
+    func valuesAreReadAsTheyWereWritten(_ text: String) throws {
+        let filter = try FilterParser.parse("(folder:\(FilterParser.value(text)))").resolved(at: 0)
+        #expect(filter.folder == text)
+        #expect((FilterParser.value(text) == text) == (text == "run7"))
     }
 
     /// A filter compares keys like the index, by bytes.

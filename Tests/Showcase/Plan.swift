@@ -102,6 +102,11 @@ struct Plan {
         let files: [File]
     }
 
+    /// The machine that uploads a folder every evening of the last days.
+    static let recorder = "Picker 041"
+    /// The time of day of these uploads in seconds of UTC, which is on the same date in most zones.
+    private static let evening: Int64 = 18 * 3600
+
     let machines: [Machine]
     let batches: [Batch]
 
@@ -116,13 +121,20 @@ struct Plan {
         // At least four batches a day.
         let perBatch = min(24, max(1, objects / (days * 4)))
         let batchCount = max(1, (objects + perBatch - 1) / perBatch)
+        let interval = Int64(days) * 86_400 / Int64(batchCount)
+        let recorder = machines.firstIndex { $0.displayName == Self.recorder }
         var left = objects
         batches = (0..<batchCount).map { number in
             let second = Int64(number) * Int64(days) * 86_400 / Int64(batchCount)
             let time = start.adding(seconds: second)
+            let isEvening = (time.seconds - Self.evening + 86_400) % 86_400 < interval
+            let isLate = second >= Int64(days - 4) * 86_400
+            let recording =
+                isEvening && isLate ? recorder.map { Self.folder(of: $0, machines, at: time, run: number) } : nil
             let active = machines.indices.filter { (machines[$0].silentFrom ?? .max) > Int(second / 86_400) }
             let chosen = Self.chosen(perBatch, of: active, machines, at: time, &random)
-            let files = Self.files(of: chosen, machines, at: time, run: number, &random).prefix(min(perBatch, left))
+            let others = Self.files(of: chosen, machines, at: time, run: number, &random)
+            let files = ((recording ?? []) + others).prefix(min(perBatch, left))
             left -= files.count
             return Batch(time: time, files: Array(files))
         }
@@ -138,7 +150,7 @@ struct Plan {
                 ? count - machines.count : Int((Double(count) * organization.share).rounded())
             for index in 1...max(1, own) {
                 let digits = String(1000 + index).dropFirst()
-                let isSilent = index % 16 == 9
+                let isSilent = index % 16 == 10
                 machines.append(
                     Machine(
                         organization: number, site: index % organization.sites.count,
@@ -194,6 +206,26 @@ struct Plan {
             let split = seconds / 3
             return [file("metadata.yaml", folder, .yaml, 0, seconds)]
                 + (0..<3).map { file("\(folder)_\($0).mcap", folder, .mcap, $0 * split, split) }
+        }
+    }
+
+    /// Returns a recording of the hour before the evening, with a video beside its other files.
+    private static func folder(of index: Int, _ machines: [Machine], at time: UnixTime, run: Int) -> [File] {
+        let (machine, seconds) = (machines[index], 600)
+        let day = (time.seconds - evening) / 86_400
+        let recordedFrom = UnixTime(seconds: day * 86_400 + evening - 3600)
+        let folder =
+            "\(RFC3339.text(recordedFrom).prefix(10))_\(machine.displayName.lowercased().replacing(" ", with: "-"))_rosbag2"
+        let tags = [
+            "weather": conditions(of: machine, at: recordedFrom), "run": "run-\(String(10_000 + run).dropFirst())",
+        ]
+        let kinds: [(String, Kind)] =
+            [("metadata.yaml", .yaml)] + (0..<3).map { ("\(folder)_\($0).mcap", .mcap) } + [("front.mp4", .mp4)]
+        return kinds.map { name, kind in
+            File(
+                machine: index, name: name, path: "\(folder)/\(name)", tags: tags, kind: kind,
+                recordedFrom: recordedFrom,
+                seconds: seconds)
         }
     }
 

@@ -119,6 +119,25 @@ import Wire
         }
     }
 
+    @Test func fileOfAFolderKeepsItsPath() async throws {
+        let service = try scene.management()
+        let create = { (path: String) in
+            try await service.createSiteUpload(
+                CreateSiteUploadRequest(siteID: 1, fileName: "front.mp4", fileSizeBytes: 10, relativePath: path),
+                context: self.context(UploadManagementServiceMethods.createSiteUpload))
+        }
+        let upload = try await create("run7/cameras/front.mp4")
+        #expect(try scene.record(upload.uploadID).hints.relativePath?.text == "run7/cameras/front.mp4")
+        let stored = try scene.store(upload.uploadID)
+        let fileID = try await complete(stored).fileID
+        let object = try scene.database.readBlocking { try ObjectRecords($0).object(uploadID: upload.uploadID) }
+        #expect(object?.fileID == fileID && object?.description.relativePath?.text == "run7/cameras/front.mp4")
+        for path in ["/run7/front.mp4", "../front.mp4", "run7//front.mp4"] {
+            let refusal = await #expect(throws: RPCError.self) { _ = try await create(path) }
+            #expect(refusal?.message.hasPrefix("relative_path must be a relative path") == true)
+        }
+    }
+
     @Test func sitesAndUploadsOfOtherOrganizationsAreNotFound() async throws {
         let refusal = await #expect(throws: RPCError.self) { _ = try await create(site: 3) }
         #expect(refusal?.status == .notFound)

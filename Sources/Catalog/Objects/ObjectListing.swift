@@ -26,17 +26,26 @@ struct ObjectListing: Sendable {
     ) async throws -> (objects: [ListedObject], next: String) {
         let filter = try RequestedFilter(request.filter, timeZone: request.timeZone, in: zones)
         let order = try ObjectOrder.parse(request.orderBy)
+        let hasFolders = request.groupFolders
         let requested = try Page(
             size: request.pageSize, token: request.pageToken, tokens: tokens,
-            scope: Self.scope([request.filter, request.orderBy, request.timeZone], for: user))
-        let cursor = try requested.cursor { PageCursor($0, order: order) }
+            scope: Self.scope(
+                [request.filter, request.orderBy, request.timeZone, hasFolders ? "folders" : ""], for: user))
+        let cursor = try requested.cursor { PageCursor($0, order: order, hasFolders: hasFolders) }
         let now = cursor?.now ?? clock.now().seconds
         let query = PageQuery(
             scope: user.objectScope, filter: filter.resolved(at: now).hidingTrash, after: cursor?.place.position,
             limit: requested.limit, visits: configuration.pageVisits,
             parts: ListedParts(hasTopics: request.withTopics, deviceNames: request.withDeviceNames ? names : nil))
         let page =
-            if let order {
+            if hasFolders {
+                try await database.readInBackground { connection in
+                    let page = try FolderedPage(
+                        query.resolved(by: names, in: connection), order, after: cursor?.place, cursor?.folders,
+                        in: connection)
+                    return ListedPage(objects: page.objects, next: page.next, folders: page.cursor)
+                }
+            } else if let order {
                 try await database.readInBackground { connection in
                     let query = try query.resolved(by: names, in: connection)
                     return try Self.sortedPage(query, order, after: cursor?.place, in: connection)
@@ -44,7 +53,9 @@ struct ObjectListing: Sendable {
             } else {
                 try await newestFirst(query)
             }
-        let next = page.next.map { PageCursor(place: $0, now: filter.filter.dependsOnTime ? now : nil).text }
+        let next = page.next.map {
+            PageCursor(place: $0, now: filter.filter.dependsOnTime ? now : nil, folders: page.folders).text
+        }
         return (page.objects.rows, next.map(requested.token) ?? "")
     }
 
@@ -52,6 +63,8 @@ struct ObjectListing: Sendable {
         var objects: PageRows<ListedObject>
         /// `nil` = this is the last page.
         var next: OrderPlace?
+        /// The part of the next page's token that a list with folders has.
+        var folders: FolderCursor?
     }
 
     /// Reads a short page on the loop, and the rest of a longer one in the background.
@@ -98,20 +111,29 @@ struct ObjectListing: Sendable {
     }
 }
 
-/// The position of a page in a token: `POSITION`, or `POSITION NOW VALUE`.
+/// The position of a page in a token: `POSITION`, `POSITION NOW VALUE`, or `POSITION NOW FOLDERS VALUE`.
 private struct PageCursor {
     let place: OrderPlace
     /// Seconds since 1970: the time to which ages and days refer on all pages of a walk.
     let now: Int64?
+    /// The part that a list with folders has.
+    let folders: FolderCursor?
 
-    init(place: OrderPlace, now: Int64?) {
+    init(place: OrderPlace, now: Int64?, folders: FolderCursor?) {
         self.place = place
         self.now = now
+        self.folders = folders
     }
 
-    init?(_ text: String, order: ObjectOrder?) {
-        let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+    init?(_ text: String, order: ObjectOrder?, hasFolders: Bool) {
+        var parts = text.split(separator: " ", maxSplits: hasFolders ? 3 : 2, omittingEmptySubsequences: false)
         guard let position = Int64(parts[0]) else { return nil }
+        if hasFolders {
+            guard parts.count == 4, let folders = FolderCursor(parts.remove(at: 2)) else { return nil }
+            self.folders = folders
+        } else {
+            folders = nil
+        }
         now = parts.count > 1 ? Int64(parts[1]) : nil
         let value = parts.count == 3 ? String(parts[2]) : "0"
         switch order?.key {
@@ -128,7 +150,8 @@ private struct PageCursor {
             case .number(let number): String(number)
             case .text(let text): text
             }
-        return "\(place.position) \(now.map(String.init) ?? "-") \(value)"
+        let folders = folders.map { " \($0.text)" } ?? ""
+        return "\(place.position) \(now.map(String.init) ?? "-")\(folders) \(value)"
     }
 }
 
@@ -136,6 +159,8 @@ private struct PageCursor {
 struct ListedObject: Sendable {
     let object: CatalogObject
     let tags: [String: String]
+    /// The folder that the object represents; `nil` = none.
+    var folder: ListedFolder?
     /// The first topics of a recording, in lists with topics.
     var topics: [String] = []
     /// The display name of the device, in lists with names; empty = none.
@@ -154,6 +179,18 @@ extension DataObject {
             tags: listed.tags, crc64Ecma: description.crc64.map { String($0) } ?? "",
             recordedFrom: description.recordedFrom.map { Timestamp($0) },
             recordedTo: description.recordedTo.map { Timestamp($0) }, trashedAt: object.trashedAt.map { Timestamp($0) },
-            relativePath: description.relativePath?.text ?? "", topics: listed.topics, deviceName: listed.deviceName)
+            relativePath: description.relativePath?.text ?? "", folder: listed.folder.map { ObjectFolder($0) },
+            topics: listed.topics, deviceName: listed.deviceName)
+    }
+}
+
+extension ObjectFolder {
+    init(_ listed: ListedFolder) {
+        let contents = listed.contents
+        self.init(
+            path: listed.folder.path, filter: listed.folder.filter, objects: Int64(contents.objects),
+            sizeBytes: contents.bytes, isLowerBound: contents.isLowerBound,
+            recordedFrom: contents.recordedFrom.map { Timestamp($0) },
+            recordedTo: contents.recordedTo.map { Timestamp($0) })
     }
 }

@@ -17,6 +17,10 @@ enum StoredFileSchema {
                 ON deleted_objects (coalesce(device_id, site_id), path_digest, size);
             """)
 
+    /// The device or the site that owns an object, as the indexes by path have it. The types differ, so PostgreSQL's schema has a
+    /// function of this name for them; without the quotation marks it would be the keyword there.
+    static let owner = #""coalesce"(device_id, site_id)"#
+
     /// Returns 64 bits of a digest of the path: a record of a deletion does not keep the path itself.
     static func digest(_ path: String) -> Int64 {
         Int64(bitPattern: Digest.sha256(Array(path.utf8)).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
@@ -60,9 +64,7 @@ package struct StoredFileRecord: Sendable, Hashable {
 }
 
 extension ObjectRecords {
-    /// The device or the site that owns an object, as the indexes by path have it. The types differ, so PostgreSQL's schema has a
-    /// function of this name for them; without the quotation marks it would be the keyword there.
-    private static var owner: String { #""coalesce"(device_id, site_id)"# }
+    private static var owner: String { StoredFileSchema.owner }
 
     /// The number of objects of one path and size that are compared, newest first.
     private static var mostCompared: Int { 100 }

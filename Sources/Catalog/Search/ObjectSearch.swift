@@ -73,6 +73,23 @@ struct ObjectSearch {
         return below
     }
 
+    /// Returns the next matches below a position: some, or none if there are no more or the budget is spent. Unlike those of
+    /// ``matches(below:limit:row:)``, they are not cut, so that the search can continue at `rest`.
+    ///
+    /// - Parameter wanted: the number of matches that are needed; there may be more or fewer.
+    func someMatches<Value>(
+        below start: Int64, wanted: Int, row: (Row) throws -> Value
+    ) throws -> Matches<Value> {
+        var matches = Matches<Value>(found: [], rest: start)
+        while let position = matches.rest, matches.found.isEmpty, !budget.isSpent {
+            let chunk = try chunk(below: position, wanted: wanted)
+            matches.found = try rows.matches(at: chunk.positions, row: row)
+            matches.rest = chunk.rest
+            budget.spend(rows: chunk.positions.count)
+        }
+        return matches
+    }
+
     private func chunk(below start: Int64, wanted: Int) throws -> (positions: [Int64], rest: Int64?) {
         let size = max(1, min(max(wanted, Self.shortestChunk), Self.longestChunk, budget.remaining))
         var positions: [Int64] = []

@@ -18,6 +18,8 @@ struct SearchPlan {
 
     /// The largest number of values of a column, each of which has a stream.
     private static let mostStreams = 64
+    /// The number of objects of a folder up to which each is a candidate by itself.
+    private static let mostOfAFolder = 20_000
     /// The end of the year 9999, in microseconds.
     private static let lastTime: Int64 = 253_402_300_800_000_000
 
@@ -69,7 +71,7 @@ struct SearchPlan {
             // NOT (a AND b) = NOT a OR NOT b.
             isNegated
                 ? try union(children.map { try candidates($0, isNegated: true) })
-                : intersection(try children.map { try candidates($0, isNegated: false) })
+                : intersection(try children.map { try candidates($0, isNegated: false) } + folder(of: children))
         case .any(let children):
             isNegated
                 ? intersection(try children.map { try candidates($0, isNegated: true) })
@@ -116,6 +118,7 @@ struct SearchPlan {
         case .objectID(let id): .stream(index("objects", ["id = $1"], id), isScoped: true)
         case .tag(let key, let value):
             .stream(index("object_tags", ["key = $1", "value = $2"], key, value), isScoped: false)
+        case .device(.text("")): .everything
         case .device(.text(let id)): .stream(index("objects", ["device_id = $1"], id), isScoped: true)
         case .site(let id): .stream(index("objects", ["site_id = $1"], id), isScoped: true)
         case .device(let pattern):
@@ -137,8 +140,32 @@ struct SearchPlan {
         // All objects with topics, each of which is compared.
         case .topic: .stream(index("object_topics", []), isScoped: false)
         case .trashed(true): .stream(try trash(), isScoped: true)
-        case .isVerified, .path, .size, .recordedFrom, .recordedTo, .trashed(false): .everything
+        case .isVerified, .path, .folder, .size, .recordedFrom, .recordedTo, .trashed(false): .everything
         }
+    }
+
+    /// Returns the objects of the folder that terms name together with its owner, unless these are too many to read all positions.
+    private func folder(of terms: [ResolvedFilter.Expression]) throws -> [Candidates] {
+        guard let scope, let path = ResolvedFilter(.all(terms)).folder, let owner = Self.owner(in: terms) else {
+            return []
+        }
+        let folder = UploadedFolder(organizationID: scope, owner: owner, path: path)
+        guard let positions = try FolderRecords(connection).positions(of: folder, limit: Self.mostOfAFolder) else {
+            return []
+        }
+        return [.stream(PositionList(positions), isScoped: true)]
+    }
+
+    private static func owner(in terms: [ResolvedFilter.Expression]) -> UploadedFolder.Owner? {
+        var (device, site): (String?, Int64?)
+        for case .term(let term) in terms {
+            switch term {
+            case .device(.text(let id)): device = id
+            case .site(let id): site = id
+            default: break
+            }
+        }
+        return device == "" ? site.map(UploadedFolder.Owner.site) : device.map(UploadedFolder.Owner.device)
     }
 
     private func prefixes(_ kinds: [SearchPrefix.Kind], _ prefix: String) throws -> Candidates {

@@ -8,10 +8,9 @@ import ObjectFilters
 struct SortedSearch {
     /// The limit of objects that are read to be sorted, and of rows that are read for one page.
     static let mostObjects = 10_000
-    private static let chunk = 128
 
     struct Page {
-        var found: PageRows<(place: OrderPlace, row: ObjectRow)>
+        var found: PageRows<PlacedRow>
         /// The place after which the next page begins; `nil` = this is the last page.
         var next: OrderPlace?
     }
@@ -22,75 +21,101 @@ struct SortedSearch {
     let scope: Int64?
 
     func page(after: OrderPlace?, limit: PageLimit) throws -> Page {
-        try sorted(after: after, limit) ?? followingTheIndex(after: after, limit)
+        var walk = try walk(after: after)
+        var page = Page(found: PageRows(limit))
+        while case let rows = try walk.next(limit.statementRows - page.found.rows.count), !rows.isEmpty {
+            for placed in rows {
+                guard page.found.admits(placed.row.size) else {
+                    page.next = page.found.rows.last?.place
+                    return page
+                }
+                page.found.append(placed, bytes: placed.row.size)
+            }
+        }
+        page.next = walk.rest
+        return page
     }
 
-    private func isBefore(_ left: OrderPlace, _ right: OrderPlace) -> Bool {
+    /// Returns the matches after a place, in the order.
+    func walk(after: OrderPlace?) throws -> SortedWalk {
+        try SortedWalk(self, after: after, sorted: try sorted(after: after))
+    }
+
+    fileprivate func isBefore(_ left: OrderPlace, _ right: OrderPlace) -> Bool {
         order.isDescending ? right.precedes(left) : left.precedes(right)
     }
 
-    /// Returns all matches, sorted; `nil` if more may match than are read.
-    private func sorted(after: OrderPlace?, _ limit: PageLimit) throws -> Page? {
+    /// Returns the places of all matches, sorted; `nil` if more may match than are read.
+    private func sorted(after: OrderPlace?) throws -> [OrderPlace]? {
         guard filter.root != ResolvedFilter.everything.hidingTrash.root else { return nil }
         let search = try ObjectSearch(
             filter, scope: scope, in: connection, budget: SearchBudget(Self.mostObjects))
         let matches = try search.matches(below: nil, limit: Self.mostObjects, row: order.value)
         guard matches.rest == nil else { return nil }
-        let places = matches.found.map { OrderPlace(value: $0.value, position: $0.position) }
+        return matches.found.map { OrderPlace(value: $0.value, position: $0.position) }
             .filter { place in after.map { isBefore($0, place) } ?? true }
             .sorted(by: isBefore)
-        var page = Page(found: PageRows(limit))
-        let rows = MatchingRows(.everything, scope: scope, in: connection)
-        var start = 0
-        while start < places.count {
-            let wanted = max(1, min(limit.statementRows - page.found.rows.count, Self.chunk))
-            let end = min(start + wanted, places.count)
-            guard try add(places[start..<end], rows, to: &page) else { return page }
-            start = end
-        }
-        return page
+    }
+}
+
+/// The matches of a ``SortedSearch``, read some at a time.
+struct SortedWalk: ObjectWalk {
+    private static let chunk = 128
+
+    private let search: SortedSearch
+    private let rows: MatchingRows
+    private let organizations: [Int64]
+    /// The places of the matches that were not read yet; `nil` = the index is followed.
+    private var sorted: ArraySlice<OrderPlace>?
+    private var last: OrderPlace?
+    private var visited = 0
+    private var isAtEnd = false
+
+    fileprivate init(_ search: SortedSearch, after: OrderPlace?, sorted: [OrderPlace]?) throws {
+        self.search = search
+        self.sorted = sorted?[...]
+        last = after
+        organizations = try search.scope.map { [$0] } ?? SearchRecords(search.connection).organizations()
+        rows = MatchingRows(sorted == nil ? search.filter : .everything, scope: search.scope, in: search.connection)
     }
 
-    /// Adds the objects at the given places that `rows` matches.
-    ///
-    /// - Returns: whether all of them fit into the page.
-    private func add(_ places: ArraySlice<OrderPlace>, _ rows: MatchingRows, to page: inout Page) throws -> Bool {
-        let matches = try rows.matches(at: places.map(\.position), row: ObjectRow.init)
-        let found = Dictionary(uniqueKeysWithValues: matches.map { ($0.position, $0.value) })
-        for place in places {
-            guard let row = found[place.position] else { continue }
-            guard page.found.admits(row.size) else {
-                page.next = page.found.rows.last?.place
-                return false
+    var rest: OrderPlace? { isAtEnd ? nil : last }
+
+    mutating func next(_ count: Int) throws -> [PlacedRow] {
+        while let places = try places(count) {
+            guard let last = places.last else {
+                isAtEnd = true
+                return []
             }
-            page.found.append((place, row), bytes: row.size)
+            self.last = last
+            let matches = try rows.matches(at: places.map(\.position), row: ObjectRow.init)
+            let found = Dictionary(uniqueKeysWithValues: matches.map { ($0.position, $0.value) })
+            let placed = places.compactMap { place in found[place.position].map { PlacedRow(place: place, row: $0) } }
+            if !placed.isEmpty { return placed }
         }
-        return true
+        return []
     }
 
-    private func followingTheIndex(after: OrderPlace?, _ limit: PageLimit) throws -> Page {
-        let rows = MatchingRows(filter, scope: scope, in: connection)
-        let organizations = try scope.map { [$0] } ?? SearchRecords(connection).organizations()
-        var page = Page(found: PageRows(limit))
-        var last = after
-        var visited = 0
-        while visited < Self.mostObjects {
-            var places = try organizations.flatMap { try self.places(of: $0, after: last) }
-            if organizations.count > 1 { places = Array(places.sorted(by: isBefore).prefix(Self.chunk)) }
-            guard !places.isEmpty else { return page }
-            guard try add(places[...], rows, to: &page) else { return page }
-            visited += places.count
-            last = places.last
+    /// Returns the next places, none at the end; `nil` = the limit of one page is reached.
+    private mutating func places(_ count: Int) throws -> [OrderPlace]? {
+        if let rest = sorted {
+            let places = rest.prefix(max(1, min(count, Self.chunk)))
+            sorted = rest.dropFirst(places.count)
+            return Array(places)
         }
-        page.next = last
-        return page
+        guard visited < SortedSearch.mostObjects else { return nil }
+        var places = try organizations.flatMap { try self.places(of: $0, after: last) }
+        if organizations.count > 1 { places = Array(places.sorted(by: search.isBefore).prefix(Self.chunk)) }
+        visited += places.count
+        return places
     }
 
     /// Returns the next places of one organization's objects, from the index.
     private func places(of organization: Int64, after: OrderPlace?) throws -> [OrderPlace] {
+        let order = search.order
         let (comparison, direction) = order.isDescending ? ("<", "DESC") : (">", "ASC")
         func places(_ condition: String, _ ordering: String, _ arguments: [(any Bindable)?]) throws -> [OrderPlace] {
-            try connection.query(
+            try search.connection.query(
                 """
                 SELECT position, created_at, recorded_from, size, name FROM objects
                 WHERE organization_id = $1 \(condition) ORDER BY \(ordering) LIMIT $2

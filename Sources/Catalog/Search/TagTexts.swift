@@ -66,7 +66,12 @@ struct FilterTexts: Sendable, Hashable {
             }
         }
         hasContentType = filter.contains { if case .contentType = $0 { true } else { false } }
-        hasPath = filter.contains { if case .path = $0 { true } else { false } }
+        hasPath = filter.contains { term in
+            switch term {
+            case .path, .folder: true
+            default: false
+            }
+        }
         hasRecordedTimes = filter.contains { term in
             switch term {
             case .recorded, .recordedFrom, .recordedTo: true

@@ -25,10 +25,12 @@ const shapes = {
   archive: 'M4 4h16v4H4zM5 8v12h14V8M10 12h4',
   text: 'M6 3h8l4 4v14H6zM14 3v4h4M9 12h6M9 16h6',
   file: 'M6 3h8l4 4v14H6zM14 3v4h4',
+  folder: 'M3 6h6l2 2h10v11H3z',
 }
 
-/** The kind of a file, such as `video`; `file` if it is unknown. */
-export function fileKind({ contentType = '', name = '' }) {
+/** The kind of a file, such as `video`; `file` if it is unknown; `folder` for the row of a folder. */
+export function fileKind({ folder, contentType = '', name = '' }) {
+  if (folder) return 'folder'
   const lowerName = name.toLowerCase()
   const byName = kinds.find(([, , ends]) => ends.some((end) => lowerName.endsWith(end)))
   const byType = kinds.find(([, types]) => types.some((type) => contentType.startsWith(type)))

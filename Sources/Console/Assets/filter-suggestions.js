@@ -1,6 +1,6 @@
 import { loadDevices, loadedDevices } from './device-names.js'
 import { h } from './dom.js'
-import { termFor } from './filter-terms.js'
+import { termFor, withFolder } from './filter-terms.js'
 import { loadSiteNames } from './object-facets.js'
 import { fileNameTag } from './object-source.js'
 
@@ -25,6 +25,7 @@ function candidates(source, siteNames) {
     ...[...siteNames].map(([id, name]) => ({ term: termFor('site', id), label: name })),
     ...['today', 'yesterday', 'last 7 days'].map((days) => (
       { term: termFor('recorded', days), label: `${days} (${source.zone})` })),
+    ...source.rows.filter(({ folder }) => folder).map(({ folder, name }) => ({ term: withFolder('', folder.path), label: name })),
     ...facetTerms,
   ]
 }

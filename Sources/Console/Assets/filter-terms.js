@@ -44,6 +44,31 @@ function quoteIfNeeded(value) {
   return /^[\w.:/+@-]+$/.test(value) ? value : quote(value)
 }
 
+const folderName = 'folder:'
+
+/** The path of the folder that a filter requires; empty if it requires none. */
+export function folderPath(filter) {
+  const term = splitTerms(filter)?.find((each) => each.startsWith(folderName))
+  if (!term) return ''
+  const value = term.slice(folderName.length)
+  return (value.startsWith('"') ? value.slice(1, -1).replaceAll(/\\(["\\])/g, '$1') : value).replace(/\/$/, '')
+}
+
+/** Returns the filter with another folder; an empty path removes it. */
+export function withFolder(filter, path) {
+  const terms = (splitTerms(filter) ?? []).filter((each) => !each.startsWith(folderName))
+  return [...terms, ...(path ? [`${folderName}${quoteIfNeeded(path)}`] : [])].join(' ')
+}
+
+/** The owner of a folder in its filter, `{device}` or `{site}`; `null` if the filter has other terms or several folders may match. */
+export function folderOwner(filter) {
+  const terms = (splitTerms(filter) ?? []).filter((each) => !each.startsWith(folderName))
+  const device = terms[0]?.match(/^device="?([^"]+)"?$/)?.[1]
+  if (terms.length === 1 && device) return { device }
+  const site = terms[0]?.match(/^site=(\d+)$/)?.[1]
+  return terms.length === 2 && site && terms[1] === 'device=""' ? { site } : null
+}
+
 /** The text as a word or a value of a filter, whatever characters it has. */
 export function quote(text) {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`

@@ -3,11 +3,13 @@ import { button, h, showNotice } from './dom.js'
 import { showDialog, showFormDialog } from './dialog.js'
 import { formatBytes, formatCount, parseTags, timeElement } from './format.js'
 import { copyObjects } from './copy-dialog.js'
-import { followOperation } from './object-operation.js'
-import { withDates } from './time-zone.js'
+import { followOperation, operationEnd } from './object-operation.js'
+import { callInZone, withDates } from './time-zone.js'
 
-/** Objects in one request that names each of them. */
-const idLimit = 1000
+/** Objects in one request that names each of them, and in one archive. */
+const [idLimit, archiveLimit] = [1000, 10_000]
+/** Folders in one filter, each of which has up to three terms, and the bytes of a filter. */
+const [foldersOfAFilter, filterLimit] = [5, 4096]
 /** Requests at the same time when an action needs one for each object. */
 const parallelism = 4
 const linkLifetimes = [['900', '15 minutes'], ['3600', '1 hour'], ['86400', '1 day'], ['604800', '7 days']]
@@ -31,26 +33,57 @@ export function bulkBar(source, selection, refresh) {
       element.hidden = selection.isEmpty
       text.textContent = selection.isAll
         ? `${source.isExact ? formatCount(source.total, 'object') : 'All objects of the list'} selected`
-        : `${formatCount(selection.rows.size, 'object')} selected · ${formatBytes(selection.bytes)}`
+        : `${selectedText(selection)} selected · ${formatBytes(selection.bytes)}`
     },
   }
 }
 
-/** Returns the ids of the selected objects, which a request can name. */
-async function selectedIds(selection, source) {
-  if (selection.isAll) await source.ensure(idLimit + 1)
-  const rows = selection.isAll ? source.rows : [...selection.rows.values()]
-  if (rows.length > idLimit) {
-    throw new Error(`Select at most ${idLimit.toLocaleString('en')} objects for this action.`)
+/** The number of selected objects, and of the folders that have them: `13 objects in 1 folder`. */
+function selectedText(selection) {
+  const { folders } = selection
+  const isLowerBound = folders.some(({ folder }) => folder.isLowerBound)
+  const objects = `${isLowerBound ? 'At least ' : ''}${formatCount(selection.objects, 'object')}`
+  if (folders.length === 0) return objects
+  const others = selection.rows.size - folders.length
+  return `${objects} (${formatCount(folders.length, 'folder')}${others > 0 ? `, ${formatCount(others, 'file')}` : ''})`
+}
+
+/** Returns the ids of the selected objects, those of folders included; an error if there are more than `limit`. */
+async function selectedIds(selection, source, limit = idLimit) {
+  const ids = []
+  const add = (more) => {
+    ids.push(...more)
+    if (ids.length > limit) {
+      throw new Error(`Select at most ${limit.toLocaleString('en')} objects for this action, files of folders included.`)
+    }
   }
-  return rows.map((row) => row.fileId)
+  if (selection.isAll) await addMatching(selection.filter, source.zone, add)
+  const rows = [...selection.rows.values()]
+  add(rows.filter((row) => !row.folder).map((row) => row.fileId))
+  for (const { folder } of selection.folders) await addMatching(folder.filter, source.zone, add)
+  return ids
+}
+
+/** Passes the ids of all objects that match a filter to `add`, page by page. */
+async function addMatching(filter, zone, add) {
+  let pageToken = ''
+  do {
+    const page = await callInZone({ zone }, 'objects', 'ListObjects', { filter, pageToken, pageSize: idLimit })
+    add((page.objects ?? []).map(({ fileId }) => fileId))
+    pageToken = page.nextPageToken ?? ''
+  } while (pageToken)
 }
 
 /** Starts the download of one archive with the selected objects. */
 export async function downloadArchive(selection, source) {
-  const path = await createArchiveDownload(selection.isAll
-    ? { filter: selection.filter || everyObject, timeZone: source.zone } : { fileIds: [...selection.rows.keys()] })
-  location.assign(path)
+  location.assign(await createArchiveDownload(await archiveContents(selection, source)))
+}
+
+async function archiveContents(selection, source) {
+  if (selection.isAll) return { filter: selection.filter || everyObject, timeZone: source.zone }
+  const [folder] = selection.folders
+  if (folder && selection.rows.size === 1) return { filter: folder.folder.filter }
+  return { fileIds: await selectedIds(selection, source, archiveLimit) }
 }
 
 async function shareObjects(selection, source) {
@@ -123,13 +156,39 @@ async function forEach(items, action, progress) {
   }
 }
 
+/** Divides folders into groups with one filter each, `{filter, rows}`. */
+function filtersOf(folders) {
+  const groups = []
+  for (const row of folders) {
+    const last = groups.at(-1)
+    const joined = last && [...last.rows, row].map(({ folder }) => `(${folder.filter})`).join(' OR ')
+    const fits = last && last.rows.length < foldersOfAFilter && new TextEncoder().encode(joined).length <= filterLimit
+    if (fits) Object.assign(last, { filter: joined, rows: [...last.rows, row] })
+    else groups.push({ filter: row.folder.filter, rows: [row] })
+  }
+  return groups
+}
+
+/** Counts the objects of the selected rows, those of folders at the gateway. */
+async function countRows(selection) {
+  const files = [...selection.rows.values()].filter((row) => !row.folder)
+  const found = {
+    matchingObjects: files.length, matchingBytes: files.reduce((sum, row) => sum + row.size, 0), isLowerBound: false }
+  for (const { filter } of filtersOf(selection.folders)) {
+    const more = await call('management', 'DeleteObjects', { filter, dryRun: true })
+    found.matchingObjects += Number(more.matchingObjects ?? 0)
+    found.matchingBytes += Number(more.matchingBytes ?? 0)
+    found.isLowerBound ||= more.isLowerBound ?? false
+  }
+  return found
+}
+
 async function deleteObjects(selection, source, refresh) {
   // The same days, also if midnight comes before the confirmation.
   const chosen = { filter: withDates(selection.filter, source.zone) || everyObject, timeZone: source.zone }
   const [{ days = 0 }, found] = await Promise.all([
     call('management', 'GetTrashSettings'),
-    selection.isAll ? call('management', 'DeleteObjects', { ...chosen, dryRun: true })
-      : { matchingObjects: selection.rows.size, matchingBytes: selection.bytes },
+    selection.isAll ? call('management', 'DeleteObjects', { ...chosen, dryRun: true }) : countRows(selection),
   ])
   const count = Number(found.matchingObjects ?? 0)
   if (count === 0) throw new Error('No objects match the filter.')
@@ -151,13 +210,18 @@ async function deleteObjects(selection, source, refresh) {
       } else {
         const deleted = new Set()
         try {
-          await forEach([...selection.rows.keys()], async (fileId) => {
+          for (const folders of filtersOf(selection.folders)) {
+            const { operation } = await call('management', 'DeleteObjects', { filter: folders.filter, reason })
+            await operationEnd(operation, progress)
+            for (const row of folders.rows) deleted.add(row.key)
+          }
+          await forEach([...selection.rows.values()].filter((row) => !row.folder), async ({ key, fileId }) => {
             await call('management', 'DeleteObject', { fileId, reason })
-            deleted.add(fileId)
+            deleted.add(key)
           }, progress)
         } finally {
           source.remove(deleted)
-          for (const fileId of deleted) selection.rows.delete(fileId)
+          for (const key of deleted) selection.rows.delete(key)
           selection.onChange()
         }
         showNotice(days === 0 ? `${formatCount(count, 'object')} deleted.`

@@ -15,6 +15,23 @@ export function keepColumns(names) {
   shownColumns = isDefault(names) ? '' : formatColumns(names)
 }
 
+/** Whether lists show each folder as one row; links to other lists keep it. */
+let showsFolders = true
+const foldersStorageKey = 'console-folders'
+
+/** Reads from the query of an address whether folders are rows; without it, what was chosen last in this browser. */
+export function readFolders(query) {
+  const choice = query.get('folders') ?? localStorage.getItem(foldersStorageKey)
+  showsFolders = choice !== 'off'
+  return showsFolders
+}
+
+/** Chooses whether folders are rows, for this browser. */
+export function chooseFolders(isOn) {
+  localStorage.setItem(foldersStorageKey, isOn ? 'on' : 'off')
+  showsFolders = isOn
+}
+
 /** The address of the list with a filter, an order and columns; without columns, with those of the list that was shown last. */
 export function objectsAddress(filter, order = '', columns = null) {
   const query = new URLSearchParams()
@@ -22,6 +39,7 @@ export function objectsAddress(filter, order = '', columns = null) {
   if (order) query.set('sort', order)
   const names = columns === null ? shownColumns : isDefault(columns) ? '' : formatColumns(columns)
   if (names) query.set('columns', names)
+  if (!showsFolders) query.set('folders', 'off')
   return `#/objects${query.size ? `?${query}` : ''}`
 }
 

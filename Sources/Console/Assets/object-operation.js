@@ -38,6 +38,17 @@ export async function undoOperation(operation) {
   return followOperation(undo)
 }
 
+/** Waits for the end of an operation on many objects, and reports the number of objects that are done. */
+export async function operationEnd(operation, report) {
+  let current = operation
+  while (operationStatus(current) === 'running') {
+    report(formatCount(processedObjects(current), 'object'))
+    await wait(refreshInterval)
+    current = (await call('management', 'GetObjectOperation', { operationId: operation.operationId })).operation
+  }
+  if (operationStatus(current) !== 'succeeded') throw new Error(`The operation was ${operationStatus(current)}.`)
+}
+
 /** Shows the progress of an operation on many objects until the dialog is closed; the operation continues without it. */
 export async function followOperation(operation) {
   const lifetime = new AbortController()

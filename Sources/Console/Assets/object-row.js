@@ -1,5 +1,7 @@
 import { h } from './dom.js'
 import { fileIcon, showFileKind } from './file-type.js'
+import { formatCount } from './format.js'
+import { objectsAddress } from './object-facets.js'
 import { textWidth } from './text-width.js'
 
 /** The end of a long name that stays visible, in characters: where names of recordings differ. */
@@ -16,11 +18,13 @@ export class ObjectRow {
     this.head = h('span', { class: 'name-head' })
     this.tail = h('span', { class: 'name-tail' })
     this.name = h('a', { class: 'row-link' }, this.head, this.tail)
+    /** The number of files of a folder. */
+    this.files = h('small', { class: 'folder-files' })
     this.cells = columns.map((column) => ({ column, ...column.create(context) }))
     const cell = (label, className, ...content) =>
       h('td', { role: 'cell', 'data-label': label, class: className }, ...content)
     this.element = h('tr', { role: 'row' },
-      cell('', 'col-select', this.box), cell('Name', 'col-name', this.icon, this.name),
+      cell('', 'col-select', this.box), cell('Name', 'col-name', this.icon, this.name, this.files),
       this.cells.map(({ column, element }) => cell(column.title, columnClass(column), element)))
   }
 
@@ -32,6 +36,7 @@ export class ObjectRow {
     this.box.dataset.index = index
     this.box.ariaLabel = `Select ${row?.name ?? 'the object'}`
     this.icon.style.visibility = row ? '' : 'hidden'
+    this.files.textContent = row?.folder ? filesText(row.folder) : ''
     for (const { show } of this.cells) show(row)
     if (!row) {
       this.name.removeAttribute('href')
@@ -42,8 +47,8 @@ export class ObjectRow {
     }
     showFileKind(this.icon, row)
     this.name.tabIndex = 0
-    this.name.href = `#/objects/${row.fileId}`
-    this.name.title = row.name
+    this.name.href = row.folder ? objectsAddress(row.folder.filter) : `#/objects/${row.fileId}`
+    this.name.title = row.folder?.path ?? row.name
     this.showName(row.name)
   }
 
@@ -54,6 +59,10 @@ export class ObjectRow {
     this.tail.textContent = tail
     this.head.style.maxWidth = tail ? `calc(100% - ${textWidth(tail, this.context.layout.nameFont)}px)` : '100%'
   }
+}
+
+function filesText({ objects, isLowerBound }) {
+  return `${isLowerBound ? 'at least ' : ''}${formatCount(objects, 'file')}`
 }
 
 /** A name in two parts: the beginning, which may become shorter, and the end, which is empty for a short name. */

@@ -32,10 +32,25 @@ function tagsOf({ tags = emptyTags }) {
   return sharedTags.get(key)
 }
 
-/** The members of an object that a list shows. */
+/** The members of an object that a list shows; an object that represents its folder has those of the folder, and `folder`. */
 function listedObject(object) {
+  const row = listedFile(object)
+  if (!object.folder) return row
+  const { path, filter, objects, sizeBytes, isLowerBound = false, recordedFrom, recordedTo } = object.folder
   return {
-    fileId: object.fileId, name: object.name, size: Number(object.sizeBytes ?? 0),
+    ...row, key: filter, name: path.slice(path.lastIndexOf('/') + 1), size: Number(sizeBytes ?? 0), recordedFrom, recordedTo,
+    folder: { path, filter, objects: Number(objects ?? 0), isLowerBound },
+  }
+}
+
+/** The number of objects of a row. */
+export function objectsOf(row) {
+  return row.folder?.objects ?? 1
+}
+
+function listedFile(object) {
+  return {
+    key: object.fileId, fileId: object.fileId, name: object.name, size: Number(object.sizeBytes ?? 0),
     contentType: shared(object.contentType ?? ''), deviceId: shared(object.deviceId ?? ''),
     siteId: shared(object.siteId ?? ''),
     tags: tagsOf(object), createdAt: Number(object.createdAtUnix ?? 0), completedAt: Number(object.verifiedAtUnix ?? 0),
@@ -47,14 +62,21 @@ function listedObject(object) {
 
 /** The objects that match a filter, loaded page by page as they are needed. */
 export class ObjectSource {
-  /** `zone`: the zone of the days and times. `withTopics`: whether the rows have the topics of recordings. */
-  constructor(filter, order, zone, withTopics) {
+  /**
+   * `zone`: the zone of the days and times; `groupFolders`: whether each folder is one row; `withTopics`: whether the rows have the
+   * topics of recordings.
+   */
+  constructor(filter, order, zone, { groupFolders, withTopics }) {
     this.filter = filter
     this.withTopics = withTopics
     this.zone = zone
     this.order = order
+    this.groupFolders = groupFolders
     this.rows = []
-    this.ids = new Set()
+    /** The rows by their keys: the file id, or the filter of a folder. */
+    this.byKey = new Map()
+    /** The number of objects of all rows. */
+    this.covered = 0
     this.next = ''
     this.isComplete = false
     this.error = null
@@ -73,10 +95,10 @@ export class ObjectSource {
     this.onChange = () => {}
   }
 
-  /** The number of rows, including rows that are not loaded yet. */
+  /** The number of rows, including rows that are not loaded yet, as if no further folder came. */
   get count() {
     if (this.isComplete || this.error) return this.rows.length
-    return Math.max(this.rows.length + 1, this.isExact ? this.total : 0)
+    return this.rows.length + Math.max(1, this.isExact ? this.total - this.covered : 0)
   }
 
   /** Loads until there are rows before `end`, or no more rows. */
@@ -109,18 +131,25 @@ export class ObjectSource {
 
   fetchPage(pageToken, size, options = {}) {
     return callInZone(this, 'objects', 'ListObjects',
-      { pageSize: size, pageToken, filter: this.filter, orderBy: this.order, withTopics: this.withTopics }, options)
+      {
+        pageSize: size, pageToken, filter: this.filter, orderBy: this.order, groupFolders: this.groupFolders,
+        withTopics: this.withTopics,
+      }, options)
   }
 
   append(objects) {
-    for (const object of objects) {
-      if (this.ids.has(object.fileId)) continue
-      this.ids.add(object.fileId)
-      const row = listedObject(object)
+    for (const row of objects.map(listedObject)) {
+      if (this.byKey.has(row.key)) continue
+      this.note(row)
       this.rows.push(row)
       this.noteTags(row.tags)
     }
     this.tagsVersion += 1
+  }
+
+  note(row) {
+    this.byKey.set(row.key, row)
+    this.covered += objectsOf(row)
   }
 
   /** Notes which tags differ between rows. */
@@ -156,27 +185,33 @@ export class ObjectSource {
   async loadArrivals() {
     if (this.order || this.isLoading || this.error || (this.rows.length === 0 && !this.isComplete)) return 0
     const { objects = [] } = await this.fetchPage('', arrivalCheckSize, { isBackground: true })
-    const known = objects.findIndex((object) => this.ids.has(object.fileId))
-    const added = (known < 0 ? objects : objects.slice(0, known)).map(listedObject)
-    if (added.length === 0) return 0
+    const latest = objects.map(listedObject)
+    // The newest file of a folder represents it: a folder with another one has more files.
+    const known = latest.findIndex(({ key, fileId }) => this.byKey.get(key)?.fileId === fileId)
+    const changed = known < 0 ? latest : latest.slice(0, known)
+    const added = changed.filter(({ key }) => !this.byKey.has(key))
+    if (changed.length === 0) return 0
     if (known < 0 && this.rows.length > 0) {
       // More arrived than one page: the list starts again.
-      Object.assign(this, { rows: [], ids: new Set(), next: '', isComplete: false })
+      Object.assign(this, { rows: [], byKey: new Map(), covered: 0, next: '', isComplete: false })
       this.onChange()
       return 0
     }
-    this.rows.unshift(...added)
-    for (const object of added) this.ids.add(object.fileId)
+    const grown = new Map(changed.filter(({ key }) => this.byKey.has(key)).map((row) => [row.key, row]))
+    for (const row of grown.values()) this.covered -= objectsOf(this.byKey.get(row.key))
+    this.rows = [...added, ...this.rows.map((row) => grown.get(row.key) ?? row)]
+    for (const row of changed) this.note(row)
     // The number may include them already.
     if (this.total !== null) this.loadFacets({ isBackground: true }).catch(() => {})
     this.onChange()
     return added.length
   }
 
-  /** Removes rows after their objects were deleted. */
-  remove(fileIds) {
-    const removed = this.rows.filter((row) => fileIds.has(row.fileId)).length
-    this.rows = this.rows.filter((row) => !fileIds.has(row.fileId))
+  /** Removes the rows with some keys after their objects were deleted. */
+  remove(keys) {
+    const removed = this.rows.filter((row) => keys.has(row.key)).reduce((sum, row) => sum + objectsOf(row), 0)
+    this.rows = this.rows.filter((row) => !keys.has(row.key))
+    this.covered -= removed
     if (this.total !== null) this.total -= removed
     this.onChange()
   }

@@ -3,10 +3,11 @@ import { alertMessage, button, h, pageHeader, showNotice } from './dom.js'
 import { formatCount } from './format.js'
 import { bulkBar } from './object-actions.js'
 import { chooseColumns, column, columnWidths, isDefault, parseColumns } from './object-columns.js'
-import { facetPanel, filterChips, keepColumns, loadSiteNames, objectsAddress, zoneOfFilter } from './object-facets.js'
+import { facetPanel, filterChips, keepColumns, loadSiteNames, objectsAddress, readFolders, zoneOfFilter } from './object-facets.js'
 import { emptyResult, markedFilter } from './filter-outcome.js'
 import { firstSteps } from './first-steps.js'
 import { filterSuggestions } from './filter-suggestions.js'
+import { folderDownload, foldersSwitch, folderTitle, folderTrail } from './object-folders.js'
 import { columnClass, ObjectRow } from './object-row.js'
 import { fileNameTag, ObjectSource } from './object-source.js'
 import { Selection } from './selection.js'
@@ -22,10 +23,11 @@ const shortInterval = 500
 const keptLists = 4
 const lists = new Map()
 
-/** Returns the list for a filter, an order and a zone, as it was when the page was left. */
-function listFor(filter, order, zone, withTopics) {
-  const key = JSON.stringify([selectedOrganization(), filter, order, zone, withTopics])
-  const list = lists.get(key) ?? { source: new ObjectSource(filter, order, zone, withTopics), selection: new Selection(filter) }
+/** Returns the list for a filter, an order, a zone, and the options of a source, as it was when the page was left. */
+function listFor(filter, order, zone, options) {
+  const key = JSON.stringify([selectedOrganization(), filter, order, zone, options])
+  const list = lists.get(key)
+    ?? { source: new ObjectSource(filter, order, zone, options), selection: new Selection(filter) }
   lists.delete(key)
   lists.set(key, list)
   if (lists.size > keptLists) lists.delete(lists.keys().next().value)
@@ -55,9 +57,10 @@ export async function renderObjects(body, { query, signal, reload }) {
   const order = query.get('sort') ?? ''
   const columns = parseColumns(query.get('columns') ?? '')
   keepColumns(columns)
+  const groupFolders = readFolders(query)
   const zone = await zoneOfFilter(filter)
   if (signal.aborted) return
-  const { source, selection } = listFor(filter, order, zone, columns.includes('topics'))
+  const { source, selection } = listFor(filter, order, zone, { groupFolders, withTopics: columns.includes('topics') })
   const status = h('p', { class: 'list-status', role: 'status' })
   const message = h('div', {})
   const arrivals = button('Show new objects', () => {
@@ -98,7 +101,8 @@ export async function renderObjects(body, { query, signal, reload }) {
   }))
   const objects = h('div', { class: 'objects' },
     h('div', { class: 'objects-head' },
-      pageHeader('Objects', status, choose, hasRole('operator') && h('a', { href: '#/uploads', class: 'button' }, 'Upload')),
+      folderTrail(filter, order),
+      pageHeader(folderTitle(filter) || 'Objects', status, folderDownload(filter), foldersSwitch(groupFolders, { filter, order }, reload), choose, hasRole('operator') && h('a', { href: '#/uploads', class: 'button' }, 'Upload')),
       searchForm(filter, order, source), filterChips(filter, order)),
     side,
     h('div', { class: 'objects-list' }, actions.element, arrivals, message, list.element))

@@ -1,16 +1,18 @@
+import { objectsOf } from './object-source.js'
+
 /** The selected objects of a list: some of its rows, or all objects that match its filter. */
 export class Selection {
   constructor(filter) {
     this.filter = filter
     this.isAll = false
-    /** The selected rows by file id. */
+    /** The selected rows by key. */
     this.rows = new Map()
     this.lastIndex = -1
     this.onChange = () => {}
   }
 
   has(row) {
-    return this.isAll || this.rows.has(row.fileId)
+    return this.isAll || this.rows.has(row.key)
   }
 
   get isEmpty() {
@@ -22,6 +24,16 @@ export class Selection {
     return [...this.rows.values()].reduce((sum, row) => sum + row.size, 0)
   }
 
+  /** The number of objects of the selected rows. */
+  get objects() {
+    return [...this.rows.values()].reduce((sum, row) => sum + objectsOf(row), 0)
+  }
+
+  /** The selected rows that are folders. */
+  get folders() {
+    return [...this.rows.values()].filter((row) => row.folder)
+  }
+
   clear() {
     this.isAll = false
     this.rows.clear()
@@ -31,7 +43,7 @@ export class Selection {
   /** Selects or deselects a row. */
   toggle(row) {
     if (this.isAll) return
-    if (!this.rows.delete(row.fileId)) this.rows.set(row.fileId, row)
+    if (!this.rows.delete(row.key)) this.rows.set(row.key, row)
     this.onChange()
   }
 
@@ -52,8 +64,8 @@ export class Selection {
     const start = this.isRange && this.lastIndex >= 0 ? this.lastIndex : index
     for (let at = Math.min(start, index); at <= Math.max(start, index); at += 1) {
       const row = source.rows[at]
-      if (target.checked) this.rows.set(row.fileId, row)
-      else this.rows.delete(row.fileId)
+      if (target.checked) this.rows.set(row.key, row)
+      else this.rows.delete(row.key)
     }
     this.lastIndex = index
     return this.onChange()

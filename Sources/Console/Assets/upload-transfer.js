@@ -30,9 +30,21 @@ function callFor({ organization }, method, message) {
   return call('uploads', method, message, { organization })
 }
 
+/** The path of a file in its folder; empty without a folder, and for a path that the gateway does not accept. */
+function relativePath({ folder, file }) {
+  if (!folder) return ''
+  const names = [...folder.split('/'), file.name]
+  const bytes = (text) => new TextEncoder().encode(text).length
+  const path = names.join('/')
+  const isValid = names.length <= 32 && bytes(path) <= 1024 && !/\p{Cc}/u.test(path)
+    && names.every((name) => name !== '.' && name !== '..' && bytes(name) >= 1 && bytes(name) <= 255)
+  return isValid ? path : ''
+}
+
 async function begin(context) {
   const { uploadId, credentials } = await retried(context.signal, () => callFor(context, 'CreateSiteUpload', {
     siteId: context.siteId, fileName: context.file.name, fileSizeBytes: context.file.size, idempotencyKey: context.key,
+    relativePath: relativePath(context),
   }))
   return { uploadId, partSizeBytes: credentials.partSizeBytes }
 }

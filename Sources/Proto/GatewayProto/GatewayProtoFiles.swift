@@ -249,6 +249,7 @@ public enum GatewayProtoFiles {
         ObjectEngineStatus.self,
         ObjectFacet.self,
         ObjectFacetValue.self,
+        ObjectFolder.self,
         ObjectOperation.self,
         Organization.self,
         PresignObjectRequest.self,
@@ -608,6 +609,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.ListObjectsRequest.filter	Terms such as `status:verified`; an object must match all of them.
         archebase.data_gateway.v1.ListObjectsRequest.order_by	`created`, `recorded`, `size` or `name`, and ` desc` for the largest first; empty = newest first, by the time of verification.
         archebase.data_gateway.v1.ListObjectsRequest.time_zone	The time zone of the days in the filter, a name of the time zone database such as `Europe/Berlin`; empty = UTC.
+        archebase.data_gateway.v1.ListObjectsRequest.group_folders	Each folder is one entry: its first object in the order of the list, which then has `folder`; the others are left out. Folders are those directly below the folder that the filter requires (`folder:PATH`), else below the folder that was uploaded.
         archebase.data_gateway.v1.ListObjectsRequest.with_topics	Whether the objects have `topics`, and `device_name`.
         archebase.data_gateway.v1.DataObject	A stored object.
         archebase.data_gateway.v1.DataObject.name	The file's name, valid in every file system; made from the device and a time if the client sent none.
@@ -617,8 +619,15 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.DataObject.recorded_from	The time range of the content, if the client sent it.
         archebase.data_gateway.v1.DataObject.trashed_at	The time at which the object was moved to the trash; unset = it is not in the trash.
         archebase.data_gateway.v1.DataObject.relative_path	The file's path below the folder that was uploaded, with the file's own name: names separated by slashes, without `.` and `..`; empty if the client sent none.
+        archebase.data_gateway.v1.DataObject.folder	Set if the object represents its folder (`group_folders`).
         archebase.data_gateway.v1.DataObject.topics	The topics of a recording in alphabetical order, at most 100; only in GetObject and in a list that was requested with them.
         archebase.data_gateway.v1.DataObject.device_name	The display name of the device; only in a list that was requested with it.
+        archebase.data_gateway.v1.ObjectFolder	A folder of a device or a site. The numbers are those of all its files, at any depth, whether or not the filter matches them.
+        archebase.data_gateway.v1.ObjectFolder.path	The names from the folder that was uploaded on, separated by slashes.
+        archebase.data_gateway.v1.ObjectFolder.filter	The filter that matches the files of this folder and no others, for ListObjects, ZipObjects and DeleteObjects.
+        archebase.data_gateway.v1.ObjectFolder.objects	At most 10000.
+        archebase.data_gateway.v1.ObjectFolder.is_lower_bound	Whether there are more files, which were not counted.
+        archebase.data_gateway.v1.ObjectFolder.recorded_from	The beginning of the first recording and the end of the last one; unset if no file has them.
         archebase.data_gateway.v1.ListObjectsResponse.next_page_token	Empty on the last page.
         archebase.data_gateway.v1.RequestDownloadRequest.lifetime_seconds	For how long the URLs work; 0 means 900. At most what the gateway's configuration allows (downloads.max_lifetime_seconds).
         archebase.data_gateway.v1.DownloadObjectLocation.read	The response to it has the file's name in Content-Disposition.
@@ -946,6 +955,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.CreateSiteUploadRequest.file_name	The name of the object.
         archebase.data_gateway.v1.CreateSiteUploadRequest.file_size_bytes	The size in bytes, at most 48 TiB. It determines the part size.
         archebase.data_gateway.v1.CreateSiteUploadRequest.idempotency_key	1 to 128 bytes without control characters, remembered for a day; empty = none.
+        archebase.data_gateway.v1.CreateSiteUploadRequest.relative_path	The path of the file below the folder that is uploaded, with the file's own name, as `client_hints` of CreateLogicalUpload has it; empty = the file is not in a folder.
         archebase.data_gateway.v1.GetSiteUploadResponse.status	ACTIVE, COMPLETING if only CompleteSiteUpload is missing, COMPLETED, or TERMINAL if the upload cannot be continued.
         archebase.data_gateway.v1.GetSiteUploadResponse.multipart_upload_id	The multipart upload with the most parts; empty = none.
         archebase.data_gateway.v1.GetSiteUploadResponse.parts	Its acknowledged parts, in the order of their numbers.

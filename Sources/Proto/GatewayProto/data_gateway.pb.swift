@@ -1569,6 +1569,9 @@ public struct ListObjectsRequest: Message {
     public var orderBy: String = ""
     /// The time zone of the days in the filter, a name of the time zone database such as `Europe/Berlin`; empty = UTC.
     public var timeZone: String = ""
+    /// Each folder is one entry: its first object in the order of the list, which then has `folder`; the others are left out. Folders
+    /// are those directly below the folder that the filter requires (`folder:PATH`), else below the folder that was uploaded.
+    public var groupFolders: Bool = false
     /// Whether the objects have `topics`, and `device_name`.
     public var withTopics: Bool = false
     public var withDeviceNames: Bool = false
@@ -1582,6 +1585,7 @@ public struct ListObjectsRequest: Message {
         filter: String = "",
         orderBy: String = "",
         timeZone: String = "",
+        groupFolders: Bool = false,
         withTopics: Bool = false,
         withDeviceNames: Bool = false
     ) {
@@ -1590,6 +1594,7 @@ public struct ListObjectsRequest: Message {
         self.filter = filter
         self.orderBy = orderBy
         self.timeZone = timeZone
+        self.groupFolders = groupFolders
         self.withTopics = withTopics
         self.withDeviceNames = withDeviceNames
     }
@@ -1602,6 +1607,7 @@ public struct ListObjectsRequest: Message {
             case 26: try ProtoString.merge(into: &self.filter, from: &reader)
             case 802: try ProtoString.merge(into: &self.orderBy, from: &reader)
             case 810: try ProtoString.merge(into: &self.timeZone, from: &reader)
+            case 816: try ProtoBool.merge(into: &self.groupFolders, from: &reader)
             case 824: try ProtoBool.merge(into: &self.withTopics, from: &reader)
             case 832: try ProtoBool.merge(into: &self.withDeviceNames, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
@@ -1616,6 +1622,7 @@ public struct ListObjectsRequest: Message {
         size += ProtoString.size(self.filter, tag: 26)
         size += ProtoString.size(self.orderBy, tag: 802)
         size += ProtoString.size(self.timeZone, tag: 810)
+        size += ProtoBool.size(self.groupFolders, tag: 816)
         size += ProtoBool.size(self.withTopics, tag: 824)
         size += ProtoBool.size(self.withDeviceNames, tag: 832)
         return size
@@ -1625,6 +1632,7 @@ public struct ListObjectsRequest: Message {
         writer.unknown(self.unknownFields)
         ProtoBool.write(self.withDeviceNames, tag: 832, to: &writer)
         ProtoBool.write(self.withTopics, tag: 824, to: &writer)
+        ProtoBool.write(self.groupFolders, tag: 816, to: &writer)
         ProtoString.write(self.timeZone, tag: 810, to: &writer)
         ProtoString.write(self.orderBy, tag: 802, to: &writer)
         ProtoString.write(self.filter, tag: 26, to: &writer)
@@ -1663,6 +1671,8 @@ public struct DataObject: Message {
     /// The file's path below the folder that was uploaded, with the file's own name: names separated by slashes, without `.` and `..`;
     /// empty if the client sent none.
     public var relativePath: String = ""
+    /// Set if the object represents its folder (`group_folders`).
+    public var folder: ObjectFolder?
     /// The topics of a recording in alphabetical order, at most 100; only in GetObject and in a list that was requested with them.
     public var topics: [String] = []
     /// The display name of the device; only in a list that was requested with it.
@@ -1690,6 +1700,7 @@ public struct DataObject: Message {
         recordedTo: Timestamp? = nil,
         trashedAt: Timestamp? = nil,
         relativePath: String = "",
+        folder: ObjectFolder? = nil,
         topics: [String] = [],
         deviceName: String = ""
     ) {
@@ -1711,6 +1722,7 @@ public struct DataObject: Message {
         self.recordedTo = recordedTo
         self.trashedAt = trashedAt
         self.relativePath = relativePath
+        self.folder = folder
         self.topics = topics
         self.deviceName = deviceName
     }
@@ -1736,6 +1748,7 @@ public struct DataObject: Message {
             case 858: try ProtoMessage<Timestamp>.merge(into: &self.recordedTo, from: &reader)
             case 866: try ProtoMessage<Timestamp>.merge(into: &self.trashedAt, from: &reader)
             case 874: try ProtoString.merge(into: &self.relativePath, from: &reader)
+            case 882: try ProtoMessage<ObjectFolder>.merge(into: &self.folder, from: &reader)
             case 890: try ProtoString.append(to: &self.topics, tag: tag, from: &reader)
             case 898: try ProtoString.merge(into: &self.deviceName, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
@@ -1763,6 +1776,7 @@ public struct DataObject: Message {
         size += ProtoMessage<Timestamp>.size(optional: self.recordedTo, tag: 858)
         size += ProtoMessage<Timestamp>.size(optional: self.trashedAt, tag: 866)
         size += ProtoString.size(self.relativePath, tag: 874)
+        size += ProtoMessage<ObjectFolder>.size(optional: self.folder, tag: 882)
         size += ProtoString.size(repeated: self.topics, tag: 890)
         size += ProtoString.size(self.deviceName, tag: 898)
         return size
@@ -1772,6 +1786,7 @@ public struct DataObject: Message {
         writer.unknown(self.unknownFields)
         ProtoString.write(self.deviceName, tag: 898, to: &writer)
         ProtoString.write(repeated: self.topics, tag: 890, to: &writer)
+        ProtoMessage<ObjectFolder>.write(optional: self.folder, tag: 882, to: &writer)
         ProtoString.write(self.relativePath, tag: 874, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.trashedAt, tag: 866, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.recordedTo, tag: 858, to: &writer)
@@ -1790,6 +1805,83 @@ public struct DataObject: Message {
         ProtoEnum<DataObjectStatus>.write(self.status, tag: 24, to: &writer)
         ProtoString.write(self.fileID, tag: 18, to: &writer)
         ProtoString.write(self.objectID, tag: 10, to: &writer)
+    }
+}
+
+/// A folder of a device or a site. The numbers are those of all its files, at any depth, whether or not the filter matches them.
+public struct ObjectFolder: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.ObjectFolder" }
+
+    /// The names from the folder that was uploaded on, separated by slashes.
+    public var path: String = ""
+    /// The filter that matches the files of this folder and no others, for ListObjects, ZipObjects and DeleteObjects.
+    public var filter: String = ""
+    /// At most 10000.
+    public var objects: Int64 = 0
+    public var sizeBytes: Int64 = 0
+    /// Whether there are more files, which were not counted.
+    public var isLowerBound: Bool = false
+    /// The beginning of the first recording and the end of the last one; unset if no file has them.
+    public var recordedFrom: Timestamp?
+    public var recordedTo: Timestamp?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        path: String = "",
+        filter: String = "",
+        objects: Int64 = 0,
+        sizeBytes: Int64 = 0,
+        isLowerBound: Bool = false,
+        recordedFrom: Timestamp? = nil,
+        recordedTo: Timestamp? = nil
+    ) {
+        self.path = path
+        self.filter = filter
+        self.objects = objects
+        self.sizeBytes = sizeBytes
+        self.isLowerBound = isLowerBound
+        self.recordedFrom = recordedFrom
+        self.recordedTo = recordedTo
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.path, from: &reader)
+            case 18: try ProtoString.merge(into: &self.filter, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.objects, from: &reader)
+            case 32: try ProtoInt64.merge(into: &self.sizeBytes, from: &reader)
+            case 40: try ProtoBool.merge(into: &self.isLowerBound, from: &reader)
+            case 50: try ProtoMessage<Timestamp>.merge(into: &self.recordedFrom, from: &reader)
+            case 58: try ProtoMessage<Timestamp>.merge(into: &self.recordedTo, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.path, tag: 10)
+        size += ProtoString.size(self.filter, tag: 18)
+        size += ProtoInt64.size(self.objects, tag: 24)
+        size += ProtoInt64.size(self.sizeBytes, tag: 32)
+        size += ProtoBool.size(self.isLowerBound, tag: 40)
+        size += ProtoMessage<Timestamp>.size(optional: self.recordedFrom, tag: 50)
+        size += ProtoMessage<Timestamp>.size(optional: self.recordedTo, tag: 58)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<Timestamp>.write(optional: self.recordedTo, tag: 58, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.recordedFrom, tag: 50, to: &writer)
+        ProtoBool.write(self.isLowerBound, tag: 40, to: &writer)
+        ProtoInt64.write(self.sizeBytes, tag: 32, to: &writer)
+        ProtoInt64.write(self.objects, tag: 24, to: &writer)
+        ProtoString.write(self.filter, tag: 18, to: &writer)
+        ProtoString.write(self.path, tag: 10, to: &writer)
     }
 }
 
@@ -2943,136 +3035,141 @@ extension FileDescriptor {
             aWxlcxI7ChpkZWxldGlvbnNfa25vd25fc2luY2VfdW5peBgCIAEoA1IXZGVsZXRpb25zS25vd25TaW5jZVVuaXgitwEKDlN0b3Jl\
             ZEZpbGVJbmZvEkMKBnN0YXR1cxgBIAEoDjIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmVkRmlsZVN0YXR1c1IGc3Rh\
             dHVzEhcKB2ZpbGVfaWQYAiABKAlSBmZpbGVJZBIdCgpjcmM2NF9lY21hGAMgASgJUgljcmM2NEVjbWESKAoQdmVyaWZpZWRfYXRf\
-            dW5peBgEIAEoA1IOdmVyaWZpZWRBdFVuaXgi7QEKEkxpc3RPYmplY3RzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKAVSCHBhZ2VT\
+            dW5peBgEIAEoA1IOdmVyaWZpZWRBdFVuaXgikgIKEkxpc3RPYmplY3RzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKAVSCHBhZ2VT\
             aXplEh0KCnBhZ2VfdG9rZW4YAiABKAlSCXBhZ2VUb2tlbhIWCgZmaWx0ZXIYAyABKAlSBmZpbHRlchIZCghvcmRlcl9ieRhkIAEo\
-            CVIHb3JkZXJCeRIbCgl0aW1lX3pvbmUYZSABKAlSCHRpbWVab25lEh8KC3dpdGhfdG9waWNzGGcgASgIUgp3aXRoVG9waWNzEioK\
-            EXdpdGhfZGV2aWNlX25hbWVzGGggASgIUg93aXRoRGV2aWNlTmFtZXMi1wYKCkRhdGFPYmplY3QSGwoJb2JqZWN0X2lkGAEgASgJ\
-            UghvYmplY3RJZBIXCgdmaWxlX2lkGAIgASgJUgZmaWxlSWQSQwoGc3RhdHVzGAMgASgOMisuYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
-            eS52MS5EYXRhT2JqZWN0U3RhdHVzUgZzdGF0dXMSHQoKc2l6ZV9ieXRlcxgEIAEoA1IJc2l6ZUJ5dGVzEiYKD2NyZWF0ZWRfYXRf\
-            dW5peBgGIAEoA1INY3JlYXRlZEF0VW5peBIoChB1cGxvYWRlZF9hdF91bml4GAcgASgDUg51cGxvYWRlZEF0VW5peBIoChB2ZXJp\
-            ZmllZF9hdF91bml4GAggASgDUg52ZXJpZmllZEF0VW5peBISCgRldGFnGAkgASgJUgRldGFnEhIKBG5hbWUYZCABKAlSBG5hbWUS\
-            IQoMY29udGVudF90eXBlGGUgASgJUgtjb250ZW50VHlwZRIbCglkZXZpY2VfaWQYZiABKAlSCGRldmljZUlkEhcKB3NpdGVfaWQY\
-            ZyABKANSBnNpdGVJZBJDCgR0YWdzGGggAygLMi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhT2JqZWN0LlRhZ3NFbnRy\
-            eVIEdGFncxIdCgpjcmM2NF9lY21hGGkgASgJUgljcmM2NEVjbWESPwoNcmVjb3JkZWRfZnJvbRhqIAEoCzIaLmdvb2dsZS5wcm90\
-            b2J1Zi5UaW1lc3RhbXBSDHJlY29yZGVkRnJvbRI7CgtyZWNvcmRlZF90bxhrIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3Rh\
-            bXBSCnJlY29yZGVkVG8SOQoKdHJhc2hlZF9hdBhsIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCXRyYXNoZWRBdBIj\
-            Cg1yZWxhdGl2ZV9wYXRoGG0gASgJUgxyZWxhdGl2ZVBhdGgSFgoGdG9waWNzGG8gAygJUgZ0b3BpY3MSHwoLZGV2aWNlX25hbWUY\
-            cCABKAlSCmRldmljZU5hbWUaNwoJVGFnc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEi\
-            fgoTTGlzdE9iamVjdHNSZXNwb25zZRI/CgdvYmplY3RzGAEgAygLMiUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhT2Jq\
-            ZWN0UgdvYmplY3RzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiJeChZSZXF1ZXN0RG93bmxvYWRSZXF1\
-            ZXN0EhkKCGZpbGVfaWRzGAEgAygJUgdmaWxlSWRzEikKEGxpZmV0aW1lX3NlY29uZHMYAiABKANSD2xpZmV0aW1lU2Vjb25kcyLr\
-            AQoWRG93bmxvYWRPYmplY3RMb2NhdGlvbhIXCgdmaWxlX2lkGAEgASgJUgZmaWxlSWQSQQoEcmVhZBgCIAEoCzItLmFyY2hlYmFz\
-            ZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uUgRyZWFkEhIKBG5hbWUYZCABKAlSBG5hbWUSHQoKc2l6ZV9ieXRl\
-            cxhlIAEoA1IJc2l6ZUJ5dGVzEh0KCmNyYzY0X2VjbWEYZiABKAlSCWNyYzY0RWNtYRIjCg1yZWxhdGl2ZV9wYXRoGGcgASgJUgxy\
-            ZWxhdGl2ZVBhdGgi+gEKF1JlcXVlc3REb3dubG9hZFJlc3BvbnNlEkcKBWZpbGVzGAEgAygLMjEuYXJjaGViYXNlLmRhdGFfZ2F0\
-            ZXdheS52MS5Eb3dubG9hZE9iamVjdExvY2F0aW9uUgVmaWxlcxImCg9leHBpcmVzX2F0X3VuaXgYAiABKANSDWV4cGlyZXNBdFVu\
-            aXgSOwoabGFyZ2VfZmlsZV90aHJlc2hvbGRfYnl0ZXMYAyABKANSF2xhcmdlRmlsZVRocmVzaG9sZEJ5dGVzEjEKFXJhbmdlX3Bh\
-            cnRfc2l6ZV9ieXRlcxgEIAEoA1IScmFuZ2VQYXJ0U2l6ZUJ5dGVzIqgBChRDcmVhdGVDb3B5Sm9iUmVxdWVzdBIZCghmaWxlX2lk\
-            cxgBIAMoCVIHZmlsZUlkcxJMCgtkZXN0aW5hdGlvbhgCIAEoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weURlc3Rp\
-            bmF0aW9uUgtkZXN0aW5hdGlvbhInCg9pZGVtcG90ZW5jeV9rZXkYAyABKAlSDmlkZW1wb3RlbmN5S2V5Ir0BCg9Db3B5RGVzdGlu\
-            YXRpb24SFgoGYnVja2V0GAEgASgJUgZidWNrZXQSGgoIZW5kcG9pbnQYAiABKAlSCGVuZHBvaW50EhYKBnJlZ2lvbhgDIAEoCVIG\
-            cmVnaW9uEiEKDGtleV90ZW1wbGF0ZRgEIAEoCVILa2V5VGVtcGxhdGUSHQoKYWNjb3VudF9pZBgFIAEoCVIJYWNjb3VudElkEhwK\
-            Cmttc19rZXlfaWQYBiABKAlSCGttc0tleUlkIs4BChVDcmVhdGVDb3B5Sm9iUmVzcG9uc2USHgoLY29weV9qb2JfaWQYASABKAlS\
-            CWNvcHlKb2JJZBJACgZzdGF0dXMYAiABKA4yKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlKb2JTdGF0dXNSBnN0YXR1\
-            cxIfCgt0b3RhbF9pdGVtcxgDIAEoBVIKdG90YWxJdGVtcxIyChVlc3RpbWF0ZWRfdG90YWxfYnl0ZXMYBCABKANSE2VzdGltYXRl\
-            ZFRvdGFsQnl0ZXMiMwoRR2V0Q29weUpvYlJlcXVlc3QSHgoLY29weV9qb2JfaWQYASABKAlSCWNvcHlKb2JJZCJOChJHZXRDb3B5\
-            Sm9iUmVzcG9uc2USOAoDam9iGAEgASgLMiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5Sm9iVmlld1IDam9iIrYECgtD\
-            b3B5Sm9iVmlldxIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpvYklkEkAKBnN0YXR1cxgCIAEoDjIoLmFyY2hlYmFzZS5kYXRh\
-            X2dhdGV3YXkudjEuQ29weUpvYlN0YXR1c1IGc3RhdHVzEkwKC2Rlc3RpbmF0aW9uGAMgASgLMiouYXJjaGViYXNlLmRhdGFfZ2F0\
-            ZXdheS52MS5Db3B5RGVzdGluYXRpb25SC2Rlc3RpbmF0aW9uEh8KC3RvdGFsX2l0ZW1zGAQgASgFUgp0b3RhbEl0ZW1zEicKD2Nv\
-            bXBsZXRlZF9pdGVtcxgFIAEoBVIOY29tcGxldGVkSXRlbXMSIQoMZmFpbGVkX2l0ZW1zGAYgASgFUgtmYWlsZWRJdGVtcxIjCg1z\
-            a2lwcGVkX2l0ZW1zGAcgASgFUgxza2lwcGVkSXRlbXMSHwoLdG90YWxfYnl0ZXMYCCABKANSCnRvdGFsQnl0ZXMSIQoMY29waWVk\
-            X2J5dGVzGAkgASgDUgtjb3BpZWRCeXRlcxImCg9jcmVhdGVkX2F0X3VuaXgYCiABKANSDWNyZWF0ZWRBdFVuaXgSJgoPc3RhcnRl\
-            ZF9hdF91bml4GAsgASgDUg1zdGFydGVkQXRVbml4EigKEGZpbmlzaGVkX2F0X3VuaXgYDCABKANSDmZpbmlzaGVkQXRVbml4EicK\
-            D3Rlcm1pbmFsX3JlYXNvbhgNIAEoCVIOdGVybWluYWxSZWFzb24ivAEKF0xpc3RDb3B5Sm9iSXRlbXNSZXF1ZXN0Eh4KC2NvcHlf\
-            am9iX2lkGAEgASgJUgljb3B5Sm9iSWQSRQoIc3RhdHVzZXMYAiADKA4yKS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlJ\
-            dGVtU3RhdHVzUghzdGF0dXNlcxIbCglwYWdlX3NpemUYAyABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YBCABKAlSCXBhZ2VU\
-            b2tlbiKrAgoPQ29weUpvYkl0ZW1WaWV3EhcKB2ZpbGVfaWQYASABKAlSBmZpbGVJZBI0ChZkZXN0aW5hdGlvbl9vYmplY3Rfa2V5\
-            GAIgASgJUhRkZXN0aW5hdGlvbk9iamVjdEtleRJBCgZzdGF0dXMYAyABKA4yKS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNv\
-            cHlJdGVtU3RhdHVzUgZzdGF0dXMSHwoLc291cmNlX3NpemUYBCABKANSCnNvdXJjZVNpemUSIQoMY29waWVkX2J5dGVzGAUgASgD\
-            Ugtjb3BpZWRCeXRlcxIdCgplcnJvcl9jb2RlGAYgASgJUgllcnJvckNvZGUSIwoNZXJyb3JfbWVzc2FnZRgHIAEoCVIMZXJyb3JN\
-            ZXNzYWdlIqMBChhMaXN0Q29weUpvYkl0ZW1zUmVzcG9uc2USQAoFaXRlbXMYASADKAsyKi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
-            LnYxLkNvcHlKb2JJdGVtVmlld1IFaXRlbXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuEh0KCnRvdGFs\
-            X3NpemUYAyABKAVSCXRvdGFsU2l6ZSJOChRDYW5jZWxDb3B5Sm9iUmVxdWVzdBIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpv\
-            YklkEhYKBnJlYXNvbhgCIAEoCVIGcmVhc29uInkKFUNhbmNlbENvcHlKb2JSZXNwb25zZRIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJ\
-            Y29weUpvYklkEkAKBnN0YXR1cxgCIAEoDjIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weUpvYlN0YXR1c1IGc3RhdHVz\
-            IkYKDVN0b3JhZ2VPYmplY3QSFgoGYnVja2V0GAEgASgJUgZidWNrZXQSHQoKb2JqZWN0X2tleRgCIAEoCVIJb2JqZWN0S2V5ItAB\
-            ChJQcmVzaWduZWRPcGVyYXRpb24SFgoGbWV0aG9kGAEgASgJUgZtZXRob2QSEAoDdXJpGAIgASgJUgN1cmkSVAoHaGVhZGVycxgD\
-            IAMoCzI6LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uLkhlYWRlcnNFbnRyeVIHaGVhZGVycxo6\
-            CgxIZWFkZXJzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASLVAQoUUHJlc2lnbk9iamVj\
-            dFJlcXVlc3QSQAoGb2JqZWN0GAEgASgLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdG9yYWdlT2JqZWN0UgZvYmplY3QS\
-            TQoLYWNjZXNzX21vZGUYAiABKA4yLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25BY2Nlc3NNb2RlUgphY2Nlc3NN\
-            b2RlEiwKEmV4cGlyZXNfaW5fc2Vjb25kcxgDIAEoA1IQZXhwaXJlc0luU2Vjb25kcyKJAgoVUHJlc2lnbk9iamVjdFJlc3BvbnNl\
-            EkAKBm9iamVjdBgBIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmFnZU9iamVjdFIGb2JqZWN0EkEKBHJlYWQY\
-            AiABKAsyLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25lZE9wZXJhdGlvblIEcmVhZBJDCgV3cml0ZRgDIAEoCzIt\
-            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uUgV3cml0ZRImCg9leHBpcmVzX2F0X3VuaXgYBCAB\
-            KANSDWV4cGlyZXNBdFVuaXgipgEKEVJlYWRPYmplY3RSZXF1ZXN0EkAKBm9iamVjdBgBIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dh\
-            dGV3YXkudjEuU3RvcmFnZU9iamVjdFIGb2JqZWN0EhsKCW1heF9ieXRlcxgCIAEoA1IIbWF4Qnl0ZXMSMgoVYWxsb3dlZF9jb250\
-            ZW50X3R5cGVzGAMgAygJUhNhbGxvd2VkQ29udGVudFR5cGVzIqcBChJSZWFkT2JqZWN0UmVzcG9uc2USQAoGb2JqZWN0GAEgASgL\
-            MiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdG9yYWdlT2JqZWN0UgZvYmplY3QSGAoHY29udGVudBgCIAEoDFIHY29udGVu\
-            dBIhCgxjb250ZW50X3R5cGUYAyABKAlSC2NvbnRlbnRUeXBlEhIKBGV0YWcYBCABKAlSBGV0YWcq0wEKFFVwbG9hZFJlY292ZXJ5\
-            QWN0aW9uEiYKIlVQTE9BRF9SRUNPVkVSWV9BQ1RJT05fVU5TUEVDSUZJRUQQABIjCh9VUExPQURfUkVDT1ZFUllfQUNUSU9OX0NP\
-            TlRJTlVFEAESKAokVVBMT0FEX1JFQ09WRVJZX0FDVElPTl9DT01QTEVURV9PTkxZEAISIgoeVVBMT0FEX1JFQ09WRVJZX0FDVElP\
-            Tl9SRVNUQVJUEAMSIAocVVBMT0FEX1JFQ09WRVJZX0FDVElPTl9BQk9SVBAEKs0BChNMb2dpY2FsVXBsb2FkU3RhdHVzEiUKIUxP\
-            R0lDQUxfVVBMT0FEX1NUQVRVU19VTlNQRUNJRklFRBAAEiAKHExPR0lDQUxfVVBMT0FEX1NUQVRVU19BQ1RJVkUQARIkCiBMT0dJ\
-            Q0FMX1VQTE9BRF9TVEFUVVNfQ09NUExFVElORxACEiMKH0xPR0lDQUxfVVBMT0FEX1NUQVRVU19DT01QTEVURUQQAxIiCh5MT0dJ\
-            Q0FMX1VQTE9BRF9TVEFUVVNfVEVSTUlOQUwQBCq3AQoQU3RvcmVkRmlsZVN0YXR1cxIiCh5TVE9SRURfRklMRV9TVEFUVVNfVU5T\
-            UEVDSUZJRUQQABIdChlTVE9SRURfRklMRV9TVEFUVVNfU1RPUkVEEAESHgoaU1RPUkVEX0ZJTEVfU1RBVFVTX0RFTEVURUQQAhIg\
-            ChxTVE9SRURfRklMRV9TVEFUVVNfQ09SUlVQVEVEEAMSHgoaU1RPUkVEX0ZJTEVfU1RBVFVTX1VOS05PV04QBCr0AQoQRGF0YU9i\
-            amVjdFN0YXR1cxIiCh5EQVRBX09CSkVDVF9TVEFUVVNfVU5TUEVDSUZJRUQQABIeChpEQVRBX09CSkVDVF9TVEFUVVNfQ1JFQVRF\
-            RBABEh8KG0RBVEFfT0JKRUNUX1NUQVRVU19VUExPQURFRBACEh8KG0RBVEFfT0JKRUNUX1NUQVRVU19WRVJJRklFRBADEhoKFkRB\
-            VEFfT0JKRUNUX1NUQVRVU19CQUQQBBIeChpEQVRBX09CSkVDVF9TVEFUVVNfQUJPUlRFRBAFEh4KGkRBVEFfT0JKRUNUX1NUQVRV\
-            U19JTlZBTElEEAYqhQIKDUNvcHlKb2JTdGF0dXMSHwobQ09QWV9KT0JfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGgoWQ09QWV9KT0Jf\
-            U1RBVFVTX1FVRVVFRBABEhsKF0NPUFlfSk9CX1NUQVRVU19SVU5OSU5HEAISHQoZQ09QWV9KT0JfU1RBVFVTX1NVQ0NFRURFRBAD\
-            EiIKHkNPUFlfSk9CX1NUQVRVU19QQVJUSUFMX0ZBSUxFRBAEEhoKFkNPUFlfSk9CX1NUQVRVU19GQUlMRUQQBRIdChlDT1BZX0pP\
-            Ql9TVEFUVVNfQ0FOQ0VMSU5HEAYSHAoYQ09QWV9KT0JfU1RBVFVTX0NBTkNFTEVEEAcq8AEKDkNvcHlJdGVtU3RhdHVzEiAKHENP\
-            UFlfSVRFTV9TVEFUVVNfVU5TUEVDSUZJRUQQABIbChdDT1BZX0lURU1fU1RBVFVTX1FVRVVFRBABEhwKGENPUFlfSVRFTV9TVEFU\
-            VVNfQ09QWUlORxACEh4KGkNPUFlfSVRFTV9TVEFUVVNfU1VDQ0VFREVEEAMSJAogQ09QWV9JVEVNX1NUQVRVU19GQUlMRURfVEVS\
-            TUlOQUwQBBIcChhDT1BZX0lURU1fU1RBVFVTX1NLSVBQRUQQBRIdChlDT1BZX0lURU1fU1RBVFVTX0NBTkNFTEVEEAYqmQEKEVBy\
-            ZXNpZ25BY2Nlc3NNb2RlEiMKH1BSRVNJR05fQUNDRVNTX01PREVfVU5TUEVDSUZJRUQQABIcChhQUkVTSUdOX0FDQ0VTU19NT0RF\
-            X1JFQUQQARIdChlQUkVTSUdOX0FDQ0VTU19NT0RFX1dSSVRFEAISIgoeUFJFU0lHTl9BQ0NFU1NfTU9ERV9SRUFEX1dSSVRFEAMq\
-            tAMKFERhdGFHYXRld2F5RXJyb3JDb2RlEicKI0RBVEFfR0FURVdBWV9FUlJPUl9DT0RFX1VOU1BFQ0lGSUVEEAASKwonREFUQV9H\
-            QVRFV0FZX0VSUk9SX0NPREVfVU5BVVRIRU5USUNBVEVEEAESLAooREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfVVBMT0FEX05PVF9G\
-            T1VORBACEiwKKERBVEFfR0FURVdBWV9FUlJPUl9DT0RFX1VQTE9BRF9OT1RfT1dORUQQAxIyCi5EQVRBX0dBVEVXQVlfRVJST1Jf\
-            Q09ERV9VUExPQURfTk9UX1JFRlJFU0hBQkxFEAQSLAooREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfSU5WQUxJRF9BUkdVTUVOVBAF\
-            Ei8KK0RBVEFfR0FURVdBWV9FUlJPUl9DT0RFX0ZBSUxFRF9QUkVDT05ESVRJT04QBhIrCidEQVRBX0dBVEVXQVlfRVJST1JfQ09E\
-            RV9TVFNfVU5BVkFJTEFCTEUQBxIqCiZEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9JTlRFUk5BTF9FUlJPUhAIMsEIChJEYXRhR2F0\
-            ZXdheVNlcnZpY2USnAEKE0NyZWF0ZUxvZ2ljYWxVcGxvYWQSNS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNyZWF0ZUxvZ2lj\
-            YWxVcGxvYWRSZXF1ZXN0GjYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DcmVhdGVMb2dpY2FsVXBsb2FkUmVzcG9uc2UiFoLT\
-            5JMCECILL3YxL3VwbG9hZHM6ASoSswEKEUdldFVwbG9hZFJlY292ZXJ5EjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRV\
-            cGxvYWRSZWNvdmVyeVJlcXVlc3QaNC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFVwbG9hZFJlY292ZXJ5UmVzcG9uc2Ui\
-            M5ACAoLT5JMCKhIoL3YxL3VwbG9hZHMve2xvZ2ljYWxfdXBsb2FkX2lkfS9yZWNvdmVyeRLYAQoYUmVpc3N1ZVVwbG9hZENyZWRl\
-            bnRpYWxzEjouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWlzc3VlVXBsb2FkQ3JlZGVudGlhbHNSZXF1ZXN0GjsuYXJjaGVi\
-            YXNlLmRhdGFfZ2F0ZXdheS52MS5SZWlzc3VlVXBsb2FkQ3JlZGVudGlhbHNSZXNwb25zZSJDkAICgtPkkwI6IjUvdjEvdXBsb2Fk\
-            cy9ieVVwbG9hZElkL3t1cGxvYWRfaWR9OnJlaXNzdWVDcmVkZW50aWFsczoBKhKhAQoLQWJvcnRVcGxvYWQSLS5hcmNoZWJhc2Uu\
-            ZGF0YV9nYXRld2F5LnYxLkFib3J0VXBsb2FkUmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQWJvcnRVcGxvYWRS\
-            ZXNwb25zZSIzkAICgtPkkwIqIiUvdjEvdXBsb2Fkcy97bG9naWNhbF91cGxvYWRfaWR9OmFib3J0OgEqErABCg5Db21wbGV0ZVVw\
-            bG9hZBIwLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29tcGxldGVVcGxvYWRSZXF1ZXN0GjEuYXJjaGViYXNlLmRhdGFfZ2F0\
-            ZXdheS52MS5Db21wbGV0ZVVwbG9hZFJlc3BvbnNlIjmQAgKC0+STAjAiKy92MS91cGxvYWRzL2J5VXBsb2FkSWQve3VwbG9hZF9p\
-            ZH06Y29tcGxldGU6ASoSowEKD0ZpbmRTdG9yZWRGaWxlcxIxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRmluZFN0b3JlZEZp\
-            bGVzUmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRmluZFN0b3JlZEZpbGVzUmVzcG9uc2UiKZACAYLT5JMCICIb\
-            L3YxL3VwbG9hZHM6ZmluZFN0b3JlZEZpbGVzOgEqMscCChhEYXRhR2F0ZXdheU9iamVjdFNlcnZpY2UShAEKC0xpc3RPYmplY3Rz\
-            Ei0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0T2JqZWN0c1JlcXVlc3QaLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
-            Lkxpc3RPYmplY3RzUmVzcG9uc2UiFpACAYLT5JMCDRILL3YxL29iamVjdHMSowEKD1JlcXVlc3REb3dubG9hZBIxLmFyY2hlYmFz\
-            ZS5kYXRhX2dhdGV3YXkudjEuUmVxdWVzdERvd25sb2FkUmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVxdWVz\
-            dERvd25sb2FkUmVzcG9uc2UiKZACAoLT5JMCICIbL3YxL29iamVjdHM6cmVxdWVzdERvd25sb2FkOgEqMooFChZEYXRhR2F0ZXdh\
-            eUNvcHlTZXJ2aWNlEosBCg1DcmVhdGVDb3B5Sm9iEi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DcmVhdGVDb3B5Sm9iUmVx\
-            dWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlQ29weUpvYlJlc3BvbnNlIheC0+STAhEiDC92MS9jb3B5Sm9i\
-            czoBKhKQAQoKR2V0Q29weUpvYhIsLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0Q29weUpvYlJlcXVlc3QaLS5hcmNoZWJh\
-            c2UuZGF0YV9nYXRld2F5LnYxLkdldENvcHlKb2JSZXNwb25zZSIlkAIBgtPkkwIcEhovdjEvY29weUpvYnMve2NvcHlfam9iX2lk\
-            fRKoAQoQTGlzdENvcHlKb2JJdGVtcxIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdENvcHlKb2JJdGVtc1JlcXVlc3Qa\
-            My5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RDb3B5Sm9iSXRlbXNSZXNwb25zZSIrkAIBgtPkkwIiEiAvdjEvY29weUpv\
-            YnMve2NvcHlfam9iX2lkfS9pdGVtcxKjAQoNQ2FuY2VsQ29weUpvYhIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ2FuY2Vs\
-            Q29weUpvYlJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbENvcHlKb2JSZXNwb25zZSIvkAICgtPkkwIm\
-            IiEvdjEvY29weUpvYnMve2NvcHlfam9iX2lkfTpjYW5jZWw6ASoywwIKEURldmljZUluaXRTZXJ2aWNlEpIBCgpJbml0RGV2aWNl\
-            EiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jbml0RGV2aWNlUmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
-            SW5pdERldmljZVJlc3BvbnNlIieC0+STAiEiHC92MS9kZXZpY2VzL3tkZXZpY2VfaWR9OmluaXQ6ASoSmAEKDFJlaW5pdERldmlj\
-            ZRIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVpbml0RGV2aWNlUmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
-            djEuSW5pdERldmljZVJlc3BvbnNlIimC0+STAiMiHi92MS9kZXZpY2VzL3tkZXZpY2VfaWR9OnJlaW5pdDoBKjLuAgoWSW50ZXJu\
-            YWxTdG9yYWdlU2VydmljZRKbAQoNUHJlc2lnbk9iamVjdBIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbk9iamVj\
-            dFJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25PYmplY3RSZXNwb25zZSIngtPkkwIhIhwvdjEvaW50\
-            ZXJuYWwvb2JqZWN0czpwcmVzaWduOgEqErUBCgpSZWFkT2JqZWN0EiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWFkT2Jq\
-            ZWN0UmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVhZE9iamVjdFJlc3BvbnNlIkqC0+STAkQSGS92MS9pbnRl\
-            cm5hbC9vYmplY3RzOnJlYWRaJxIcL3YxL2ludGVybmFsL29iamVjdHM6Y29udGVudGIHY29udGVudGIGcHJvdG8z
+            CVIHb3JkZXJCeRIbCgl0aW1lX3pvbmUYZSABKAlSCHRpbWVab25lEiMKDWdyb3VwX2ZvbGRlcnMYZiABKAhSDGdyb3VwRm9sZGVy\
+            cxIfCgt3aXRoX3RvcGljcxhnIAEoCFIKd2l0aFRvcGljcxIqChF3aXRoX2RldmljZV9uYW1lcxhoIAEoCFIPd2l0aERldmljZU5h\
+            bWVzIpgHCgpEYXRhT2JqZWN0EhsKCW9iamVjdF9pZBgBIAEoCVIIb2JqZWN0SWQSFwoHZmlsZV9pZBgCIAEoCVIGZmlsZUlkEkMK\
+            BnN0YXR1cxgDIAEoDjIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdFN0YXR1c1IGc3RhdHVzEh0KCnNpemVf\
+            Ynl0ZXMYBCABKANSCXNpemVCeXRlcxImCg9jcmVhdGVkX2F0X3VuaXgYBiABKANSDWNyZWF0ZWRBdFVuaXgSKAoQdXBsb2FkZWRf\
+            YXRfdW5peBgHIAEoA1IOdXBsb2FkZWRBdFVuaXgSKAoQdmVyaWZpZWRfYXRfdW5peBgIIAEoA1IOdmVyaWZpZWRBdFVuaXgSEgoE\
+            ZXRhZxgJIAEoCVIEZXRhZxISCgRuYW1lGGQgASgJUgRuYW1lEiEKDGNvbnRlbnRfdHlwZRhlIAEoCVILY29udGVudFR5cGUSGwoJ\
+            ZGV2aWNlX2lkGGYgASgJUghkZXZpY2VJZBIXCgdzaXRlX2lkGGcgASgDUgZzaXRlSWQSQwoEdGFncxhoIAMoCzIvLmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdC5UYWdzRW50cnlSBHRhZ3MSHQoKY3JjNjRfZWNtYRhpIAEoCVIJY3JjNjRFY21h\
+            Ej8KDXJlY29yZGVkX2Zyb20YaiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgxyZWNvcmRlZEZyb20SOwoLcmVjb3Jk\
+            ZWRfdG8YayABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgpyZWNvcmRlZFRvEjkKCnRyYXNoZWRfYXQYbCABKAsyGi5n\
+            b29nbGUucHJvdG9idWYuVGltZXN0YW1wUgl0cmFzaGVkQXQSIwoNcmVsYXRpdmVfcGF0aBhtIAEoCVIMcmVsYXRpdmVQYXRoEj8K\
+            BmZvbGRlchhuIAEoCzInLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0Rm9sZGVyUgZmb2xkZXISFgoGdG9waWNzGG8g\
+            AygJUgZ0b3BpY3MSHwoLZGV2aWNlX25hbWUYcCABKAlSCmRldmljZU5hbWUaNwoJVGFnc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5\
+            EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEilwIKDE9iamVjdEZvbGRlchISCgRwYXRoGAEgASgJUgRwYXRoEhYKBmZpbHRlchgC\
+            IAEoCVIGZmlsdGVyEhgKB29iamVjdHMYAyABKANSB29iamVjdHMSHQoKc2l6ZV9ieXRlcxgEIAEoA1IJc2l6ZUJ5dGVzEiQKDmlz\
+            X2xvd2VyX2JvdW5kGAUgASgIUgxpc0xvd2VyQm91bmQSPwoNcmVjb3JkZWRfZnJvbRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5U\
+            aW1lc3RhbXBSDHJlY29yZGVkRnJvbRI7CgtyZWNvcmRlZF90bxgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCnJl\
+            Y29yZGVkVG8ifgoTTGlzdE9iamVjdHNSZXNwb25zZRI/CgdvYmplY3RzGAEgAygLMiUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
+            MS5EYXRhT2JqZWN0UgdvYmplY3RzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiJeChZSZXF1ZXN0RG93\
+            bmxvYWRSZXF1ZXN0EhkKCGZpbGVfaWRzGAEgAygJUgdmaWxlSWRzEikKEGxpZmV0aW1lX3NlY29uZHMYAiABKANSD2xpZmV0aW1l\
+            U2Vjb25kcyLrAQoWRG93bmxvYWRPYmplY3RMb2NhdGlvbhIXCgdmaWxlX2lkGAEgASgJUgZmaWxlSWQSQQoEcmVhZBgCIAEoCzIt\
+            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uUgRyZWFkEhIKBG5hbWUYZCABKAlSBG5hbWUSHQoK\
+            c2l6ZV9ieXRlcxhlIAEoA1IJc2l6ZUJ5dGVzEh0KCmNyYzY0X2VjbWEYZiABKAlSCWNyYzY0RWNtYRIjCg1yZWxhdGl2ZV9wYXRo\
+            GGcgASgJUgxyZWxhdGl2ZVBhdGgi+gEKF1JlcXVlc3REb3dubG9hZFJlc3BvbnNlEkcKBWZpbGVzGAEgAygLMjEuYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5Eb3dubG9hZE9iamVjdExvY2F0aW9uUgVmaWxlcxImCg9leHBpcmVzX2F0X3VuaXgYAiABKANSDWV4\
+            cGlyZXNBdFVuaXgSOwoabGFyZ2VfZmlsZV90aHJlc2hvbGRfYnl0ZXMYAyABKANSF2xhcmdlRmlsZVRocmVzaG9sZEJ5dGVzEjEK\
+            FXJhbmdlX3BhcnRfc2l6ZV9ieXRlcxgEIAEoA1IScmFuZ2VQYXJ0U2l6ZUJ5dGVzIqgBChRDcmVhdGVDb3B5Sm9iUmVxdWVzdBIZ\
+            CghmaWxlX2lkcxgBIAMoCVIHZmlsZUlkcxJMCgtkZXN0aW5hdGlvbhgCIAEoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
+            Q29weURlc3RpbmF0aW9uUgtkZXN0aW5hdGlvbhInCg9pZGVtcG90ZW5jeV9rZXkYAyABKAlSDmlkZW1wb3RlbmN5S2V5Ir0BCg9D\
+            b3B5RGVzdGluYXRpb24SFgoGYnVja2V0GAEgASgJUgZidWNrZXQSGgoIZW5kcG9pbnQYAiABKAlSCGVuZHBvaW50EhYKBnJlZ2lv\
+            bhgDIAEoCVIGcmVnaW9uEiEKDGtleV90ZW1wbGF0ZRgEIAEoCVILa2V5VGVtcGxhdGUSHQoKYWNjb3VudF9pZBgFIAEoCVIJYWNj\
+            b3VudElkEhwKCmttc19rZXlfaWQYBiABKAlSCGttc0tleUlkIs4BChVDcmVhdGVDb3B5Sm9iUmVzcG9uc2USHgoLY29weV9qb2Jf\
+            aWQYASABKAlSCWNvcHlKb2JJZBJACgZzdGF0dXMYAiABKA4yKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlKb2JTdGF0\
+            dXNSBnN0YXR1cxIfCgt0b3RhbF9pdGVtcxgDIAEoBVIKdG90YWxJdGVtcxIyChVlc3RpbWF0ZWRfdG90YWxfYnl0ZXMYBCABKANS\
+            E2VzdGltYXRlZFRvdGFsQnl0ZXMiMwoRR2V0Q29weUpvYlJlcXVlc3QSHgoLY29weV9qb2JfaWQYASABKAlSCWNvcHlKb2JJZCJO\
+            ChJHZXRDb3B5Sm9iUmVzcG9uc2USOAoDam9iGAEgASgLMiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5Sm9iVmlld1ID\
+            am9iIrYECgtDb3B5Sm9iVmlldxIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpvYklkEkAKBnN0YXR1cxgCIAEoDjIoLmFyY2hl\
+            YmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weUpvYlN0YXR1c1IGc3RhdHVzEkwKC2Rlc3RpbmF0aW9uGAMgASgLMiouYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5Db3B5RGVzdGluYXRpb25SC2Rlc3RpbmF0aW9uEh8KC3RvdGFsX2l0ZW1zGAQgASgFUgp0b3RhbEl0\
+            ZW1zEicKD2NvbXBsZXRlZF9pdGVtcxgFIAEoBVIOY29tcGxldGVkSXRlbXMSIQoMZmFpbGVkX2l0ZW1zGAYgASgFUgtmYWlsZWRJ\
+            dGVtcxIjCg1za2lwcGVkX2l0ZW1zGAcgASgFUgxza2lwcGVkSXRlbXMSHwoLdG90YWxfYnl0ZXMYCCABKANSCnRvdGFsQnl0ZXMS\
+            IQoMY29waWVkX2J5dGVzGAkgASgDUgtjb3BpZWRCeXRlcxImCg9jcmVhdGVkX2F0X3VuaXgYCiABKANSDWNyZWF0ZWRBdFVuaXgS\
+            JgoPc3RhcnRlZF9hdF91bml4GAsgASgDUg1zdGFydGVkQXRVbml4EigKEGZpbmlzaGVkX2F0X3VuaXgYDCABKANSDmZpbmlzaGVk\
+            QXRVbml4EicKD3Rlcm1pbmFsX3JlYXNvbhgNIAEoCVIOdGVybWluYWxSZWFzb24ivAEKF0xpc3RDb3B5Sm9iSXRlbXNSZXF1ZXN0\
+            Eh4KC2NvcHlfam9iX2lkGAEgASgJUgljb3B5Sm9iSWQSRQoIc3RhdHVzZXMYAiADKA4yKS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
+            LnYxLkNvcHlJdGVtU3RhdHVzUghzdGF0dXNlcxIbCglwYWdlX3NpemUYAyABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YBCAB\
+            KAlSCXBhZ2VUb2tlbiKrAgoPQ29weUpvYkl0ZW1WaWV3EhcKB2ZpbGVfaWQYASABKAlSBmZpbGVJZBI0ChZkZXN0aW5hdGlvbl9v\
+            YmplY3Rfa2V5GAIgASgJUhRkZXN0aW5hdGlvbk9iamVjdEtleRJBCgZzdGF0dXMYAyABKA4yKS5hcmNoZWJhc2UuZGF0YV9nYXRl\
+            d2F5LnYxLkNvcHlJdGVtU3RhdHVzUgZzdGF0dXMSHwoLc291cmNlX3NpemUYBCABKANSCnNvdXJjZVNpemUSIQoMY29waWVkX2J5\
+            dGVzGAUgASgDUgtjb3BpZWRCeXRlcxIdCgplcnJvcl9jb2RlGAYgASgJUgllcnJvckNvZGUSIwoNZXJyb3JfbWVzc2FnZRgHIAEo\
+            CVIMZXJyb3JNZXNzYWdlIqMBChhMaXN0Q29weUpvYkl0ZW1zUmVzcG9uc2USQAoFaXRlbXMYASADKAsyKi5hcmNoZWJhc2UuZGF0\
+            YV9nYXRld2F5LnYxLkNvcHlKb2JJdGVtVmlld1IFaXRlbXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2Vu\
+            Eh0KCnRvdGFsX3NpemUYAyABKAVSCXRvdGFsU2l6ZSJOChRDYW5jZWxDb3B5Sm9iUmVxdWVzdBIeCgtjb3B5X2pvYl9pZBgBIAEo\
+            CVIJY29weUpvYklkEhYKBnJlYXNvbhgCIAEoCVIGcmVhc29uInkKFUNhbmNlbENvcHlKb2JSZXNwb25zZRIeCgtjb3B5X2pvYl9p\
+            ZBgBIAEoCVIJY29weUpvYklkEkAKBnN0YXR1cxgCIAEoDjIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weUpvYlN0YXR1\
+            c1IGc3RhdHVzIkYKDVN0b3JhZ2VPYmplY3QSFgoGYnVja2V0GAEgASgJUgZidWNrZXQSHQoKb2JqZWN0X2tleRgCIAEoCVIJb2Jq\
+            ZWN0S2V5ItABChJQcmVzaWduZWRPcGVyYXRpb24SFgoGbWV0aG9kGAEgASgJUgZtZXRob2QSEAoDdXJpGAIgASgJUgN1cmkSVAoH\
+            aGVhZGVycxgDIAMoCzI6LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uLkhlYWRlcnNFbnRyeVIH\
+            aGVhZGVycxo6CgxIZWFkZXJzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASLVAQoUUHJl\
+            c2lnbk9iamVjdFJlcXVlc3QSQAoGb2JqZWN0GAEgASgLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdG9yYWdlT2JqZWN0\
+            UgZvYmplY3QSTQoLYWNjZXNzX21vZGUYAiABKA4yLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25BY2Nlc3NNb2Rl\
+            UgphY2Nlc3NNb2RlEiwKEmV4cGlyZXNfaW5fc2Vjb25kcxgDIAEoA1IQZXhwaXJlc0luU2Vjb25kcyKJAgoVUHJlc2lnbk9iamVj\
+            dFJlc3BvbnNlEkAKBm9iamVjdBgBIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmFnZU9iamVjdFIGb2JqZWN0\
+            EkEKBHJlYWQYAiABKAsyLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25lZE9wZXJhdGlvblIEcmVhZBJDCgV3cml0\
+            ZRgDIAEoCzItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uUgV3cml0ZRImCg9leHBpcmVzX2F0\
+            X3VuaXgYBCABKANSDWV4cGlyZXNBdFVuaXgipgEKEVJlYWRPYmplY3RSZXF1ZXN0EkAKBm9iamVjdBgBIAEoCzIoLmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuU3RvcmFnZU9iamVjdFIGb2JqZWN0EhsKCW1heF9ieXRlcxgCIAEoA1IIbWF4Qnl0ZXMSMgoVYWxs\
+            b3dlZF9jb250ZW50X3R5cGVzGAMgAygJUhNhbGxvd2VkQ29udGVudFR5cGVzIqcBChJSZWFkT2JqZWN0UmVzcG9uc2USQAoGb2Jq\
+            ZWN0GAEgASgLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdG9yYWdlT2JqZWN0UgZvYmplY3QSGAoHY29udGVudBgCIAEo\
+            DFIHY29udGVudBIhCgxjb250ZW50X3R5cGUYAyABKAlSC2NvbnRlbnRUeXBlEhIKBGV0YWcYBCABKAlSBGV0YWcq0wEKFFVwbG9h\
+            ZFJlY292ZXJ5QWN0aW9uEiYKIlVQTE9BRF9SRUNPVkVSWV9BQ1RJT05fVU5TUEVDSUZJRUQQABIjCh9VUExPQURfUkVDT1ZFUllf\
+            QUNUSU9OX0NPTlRJTlVFEAESKAokVVBMT0FEX1JFQ09WRVJZX0FDVElPTl9DT01QTEVURV9PTkxZEAISIgoeVVBMT0FEX1JFQ09W\
+            RVJZX0FDVElPTl9SRVNUQVJUEAMSIAocVVBMT0FEX1JFQ09WRVJZX0FDVElPTl9BQk9SVBAEKs0BChNMb2dpY2FsVXBsb2FkU3Rh\
+            dHVzEiUKIUxPR0lDQUxfVVBMT0FEX1NUQVRVU19VTlNQRUNJRklFRBAAEiAKHExPR0lDQUxfVVBMT0FEX1NUQVRVU19BQ1RJVkUQ\
+            ARIkCiBMT0dJQ0FMX1VQTE9BRF9TVEFUVVNfQ09NUExFVElORxACEiMKH0xPR0lDQUxfVVBMT0FEX1NUQVRVU19DT01QTEVURUQQ\
+            AxIiCh5MT0dJQ0FMX1VQTE9BRF9TVEFUVVNfVEVSTUlOQUwQBCq3AQoQU3RvcmVkRmlsZVN0YXR1cxIiCh5TVE9SRURfRklMRV9T\
+            VEFUVVNfVU5TUEVDSUZJRUQQABIdChlTVE9SRURfRklMRV9TVEFUVVNfU1RPUkVEEAESHgoaU1RPUkVEX0ZJTEVfU1RBVFVTX0RF\
+            TEVURUQQAhIgChxTVE9SRURfRklMRV9TVEFUVVNfQ09SUlVQVEVEEAMSHgoaU1RPUkVEX0ZJTEVfU1RBVFVTX1VOS05PV04QBCr0\
+            AQoQRGF0YU9iamVjdFN0YXR1cxIiCh5EQVRBX09CSkVDVF9TVEFUVVNfVU5TUEVDSUZJRUQQABIeChpEQVRBX09CSkVDVF9TVEFU\
+            VVNfQ1JFQVRFRBABEh8KG0RBVEFfT0JKRUNUX1NUQVRVU19VUExPQURFRBACEh8KG0RBVEFfT0JKRUNUX1NUQVRVU19WRVJJRklF\
+            RBADEhoKFkRBVEFfT0JKRUNUX1NUQVRVU19CQUQQBBIeChpEQVRBX09CSkVDVF9TVEFUVVNfQUJPUlRFRBAFEh4KGkRBVEFfT0JK\
+            RUNUX1NUQVRVU19JTlZBTElEEAYqhQIKDUNvcHlKb2JTdGF0dXMSHwobQ09QWV9KT0JfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGgoW\
+            Q09QWV9KT0JfU1RBVFVTX1FVRVVFRBABEhsKF0NPUFlfSk9CX1NUQVRVU19SVU5OSU5HEAISHQoZQ09QWV9KT0JfU1RBVFVTX1NV\
+            Q0NFRURFRBADEiIKHkNPUFlfSk9CX1NUQVRVU19QQVJUSUFMX0ZBSUxFRBAEEhoKFkNPUFlfSk9CX1NUQVRVU19GQUlMRUQQBRId\
+            ChlDT1BZX0pPQl9TVEFUVVNfQ0FOQ0VMSU5HEAYSHAoYQ09QWV9KT0JfU1RBVFVTX0NBTkNFTEVEEAcq8AEKDkNvcHlJdGVtU3Rh\
+            dHVzEiAKHENPUFlfSVRFTV9TVEFUVVNfVU5TUEVDSUZJRUQQABIbChdDT1BZX0lURU1fU1RBVFVTX1FVRVVFRBABEhwKGENPUFlf\
+            SVRFTV9TVEFUVVNfQ09QWUlORxACEh4KGkNPUFlfSVRFTV9TVEFUVVNfU1VDQ0VFREVEEAMSJAogQ09QWV9JVEVNX1NUQVRVU19G\
+            QUlMRURfVEVSTUlOQUwQBBIcChhDT1BZX0lURU1fU1RBVFVTX1NLSVBQRUQQBRIdChlDT1BZX0lURU1fU1RBVFVTX0NBTkNFTEVE\
+            EAYqmQEKEVByZXNpZ25BY2Nlc3NNb2RlEiMKH1BSRVNJR05fQUNDRVNTX01PREVfVU5TUEVDSUZJRUQQABIcChhQUkVTSUdOX0FD\
+            Q0VTU19NT0RFX1JFQUQQARIdChlQUkVTSUdOX0FDQ0VTU19NT0RFX1dSSVRFEAISIgoeUFJFU0lHTl9BQ0NFU1NfTU9ERV9SRUFE\
+            X1dSSVRFEAMqtAMKFERhdGFHYXRld2F5RXJyb3JDb2RlEicKI0RBVEFfR0FURVdBWV9FUlJPUl9DT0RFX1VOU1BFQ0lGSUVEEAAS\
+            KwonREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfVU5BVVRIRU5USUNBVEVEEAESLAooREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfVVBM\
+            T0FEX05PVF9GT1VORBACEiwKKERBVEFfR0FURVdBWV9FUlJPUl9DT0RFX1VQTE9BRF9OT1RfT1dORUQQAxIyCi5EQVRBX0dBVEVX\
+            QVlfRVJST1JfQ09ERV9VUExPQURfTk9UX1JFRlJFU0hBQkxFEAQSLAooREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfSU5WQUxJRF9B\
+            UkdVTUVOVBAFEi8KK0RBVEFfR0FURVdBWV9FUlJPUl9DT0RFX0ZBSUxFRF9QUkVDT05ESVRJT04QBhIrCidEQVRBX0dBVEVXQVlf\
+            RVJST1JfQ09ERV9TVFNfVU5BVkFJTEFCTEUQBxIqCiZEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9JTlRFUk5BTF9FUlJPUhAIMsEI\
+            ChJEYXRhR2F0ZXdheVNlcnZpY2USnAEKE0NyZWF0ZUxvZ2ljYWxVcGxvYWQSNS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNy\
+            ZWF0ZUxvZ2ljYWxVcGxvYWRSZXF1ZXN0GjYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DcmVhdGVMb2dpY2FsVXBsb2FkUmVz\
+            cG9uc2UiFoLT5JMCECILL3YxL3VwbG9hZHM6ASoSswEKEUdldFVwbG9hZFJlY292ZXJ5EjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
+            eS52MS5HZXRVcGxvYWRSZWNvdmVyeVJlcXVlc3QaNC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFVwbG9hZFJlY292ZXJ5\
+            UmVzcG9uc2UiM5ACAoLT5JMCKhIoL3YxL3VwbG9hZHMve2xvZ2ljYWxfdXBsb2FkX2lkfS9yZWNvdmVyeRLYAQoYUmVpc3N1ZVVw\
+            bG9hZENyZWRlbnRpYWxzEjouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWlzc3VlVXBsb2FkQ3JlZGVudGlhbHNSZXF1ZXN0\
+            GjsuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWlzc3VlVXBsb2FkQ3JlZGVudGlhbHNSZXNwb25zZSJDkAICgtPkkwI6IjUv\
+            djEvdXBsb2Fkcy9ieVVwbG9hZElkL3t1cGxvYWRfaWR9OnJlaXNzdWVDcmVkZW50aWFsczoBKhKhAQoLQWJvcnRVcGxvYWQSLS5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkFib3J0VXBsb2FkUmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQWJv\
+            cnRVcGxvYWRSZXNwb25zZSIzkAICgtPkkwIqIiUvdjEvdXBsb2Fkcy97bG9naWNhbF91cGxvYWRfaWR9OmFib3J0OgEqErABCg5D\
+            b21wbGV0ZVVwbG9hZBIwLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29tcGxldGVVcGxvYWRSZXF1ZXN0GjEuYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5Db21wbGV0ZVVwbG9hZFJlc3BvbnNlIjmQAgKC0+STAjAiKy92MS91cGxvYWRzL2J5VXBsb2FkSWQv\
+            e3VwbG9hZF9pZH06Y29tcGxldGU6ASoSowEKD0ZpbmRTdG9yZWRGaWxlcxIxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRmlu\
+            ZFN0b3JlZEZpbGVzUmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRmluZFN0b3JlZEZpbGVzUmVzcG9uc2UiKZAC\
+            AYLT5JMCICIbL3YxL3VwbG9hZHM6ZmluZFN0b3JlZEZpbGVzOgEqMscCChhEYXRhR2F0ZXdheU9iamVjdFNlcnZpY2UShAEKC0xp\
+            c3RPYmplY3RzEi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0T2JqZWN0c1JlcXVlc3QaLi5hcmNoZWJhc2UuZGF0YV9n\
+            YXRld2F5LnYxLkxpc3RPYmplY3RzUmVzcG9uc2UiFpACAYLT5JMCDRILL3YxL29iamVjdHMSowEKD1JlcXVlc3REb3dubG9hZBIx\
+            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVxdWVzdERvd25sb2FkUmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
+            djEuUmVxdWVzdERvd25sb2FkUmVzcG9uc2UiKZACAoLT5JMCICIbL3YxL29iamVjdHM6cmVxdWVzdERvd25sb2FkOgEqMooFChZE\
+            YXRhR2F0ZXdheUNvcHlTZXJ2aWNlEosBCg1DcmVhdGVDb3B5Sm9iEi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DcmVhdGVD\
+            b3B5Sm9iUmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlQ29weUpvYlJlc3BvbnNlIheC0+STAhEiDC92\
+            MS9jb3B5Sm9iczoBKhKQAQoKR2V0Q29weUpvYhIsLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0Q29weUpvYlJlcXVlc3Qa\
+            LS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldENvcHlKb2JSZXNwb25zZSIlkAIBgtPkkwIcEhovdjEvY29weUpvYnMve2Nv\
+            cHlfam9iX2lkfRKoAQoQTGlzdENvcHlKb2JJdGVtcxIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdENvcHlKb2JJdGVt\
+            c1JlcXVlc3QaMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RDb3B5Sm9iSXRlbXNSZXNwb25zZSIrkAIBgtPkkwIiEiAv\
+            djEvY29weUpvYnMve2NvcHlfam9iX2lkfS9pdGVtcxKjAQoNQ2FuY2VsQ29weUpvYhIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
+            djEuQ2FuY2VsQ29weUpvYlJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbENvcHlKb2JSZXNwb25zZSIv\
+            kAICgtPkkwImIiEvdjEvY29weUpvYnMve2NvcHlfam9iX2lkfTpjYW5jZWw6ASoywwIKEURldmljZUluaXRTZXJ2aWNlEpIBCgpJ\
+            bml0RGV2aWNlEiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jbml0RGV2aWNlUmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dh\
+            dGV3YXkudjEuSW5pdERldmljZVJlc3BvbnNlIieC0+STAiEiHC92MS9kZXZpY2VzL3tkZXZpY2VfaWR9OmluaXQ6ASoSmAEKDFJl\
+            aW5pdERldmljZRIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVpbml0RGV2aWNlUmVxdWVzdBotLmFyY2hlYmFzZS5kYXRh\
+            X2dhdGV3YXkudjEuSW5pdERldmljZVJlc3BvbnNlIimC0+STAiMiHi92MS9kZXZpY2VzL3tkZXZpY2VfaWR9OnJlaW5pdDoBKjLu\
+            AgoWSW50ZXJuYWxTdG9yYWdlU2VydmljZRKbAQoNUHJlc2lnbk9iamVjdBIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJl\
+            c2lnbk9iamVjdFJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25PYmplY3RSZXNwb25zZSIngtPkkwIh\
+            IhwvdjEvaW50ZXJuYWwvb2JqZWN0czpwcmVzaWduOgEqErUBCgpSZWFkT2JqZWN0EiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
+            MS5SZWFkT2JqZWN0UmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVhZE9iamVjdFJlc3BvbnNlIkqC0+STAkQS\
+            GS92MS9pbnRlcm5hbC9vYmplY3RzOnJlYWRaJxIcL3YxL2ludGVybmFsL29iamVjdHM6Y29udGVudGIHY29udGVudGIGcHJvdG8z
             """)
 }

@@ -111,6 +111,9 @@ public struct CreateSiteUploadRequest: Message {
     public var fileSizeBytes: Int64 = 0
     /// 1 to 128 bytes without control characters, remembered for a day; empty = none.
     public var idempotencyKey: String = ""
+    /// The path of the file below the folder that is uploaded, with the file's own name, as `client_hints` of CreateLogicalUpload has it;
+    /// empty = the file is not in a folder.
+    public var relativePath: String = ""
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -119,12 +122,14 @@ public struct CreateSiteUploadRequest: Message {
         siteID: Int64 = 0,
         fileName: String = "",
         fileSizeBytes: Int64 = 0,
-        idempotencyKey: String = ""
+        idempotencyKey: String = "",
+        relativePath: String = ""
     ) {
         self.siteID = siteID
         self.fileName = fileName
         self.fileSizeBytes = fileSizeBytes
         self.idempotencyKey = idempotencyKey
+        self.relativePath = relativePath
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -134,6 +139,7 @@ public struct CreateSiteUploadRequest: Message {
             case 18: try ProtoString.merge(into: &self.fileName, from: &reader)
             case 24: try ProtoInt64.merge(into: &self.fileSizeBytes, from: &reader)
             case 34: try ProtoString.merge(into: &self.idempotencyKey, from: &reader)
+            case 42: try ProtoString.merge(into: &self.relativePath, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -145,11 +151,13 @@ public struct CreateSiteUploadRequest: Message {
         size += ProtoString.size(self.fileName, tag: 18)
         size += ProtoInt64.size(self.fileSizeBytes, tag: 24)
         size += ProtoString.size(self.idempotencyKey, tag: 34)
+        size += ProtoString.size(self.relativePath, tag: 42)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(self.relativePath, tag: 42, to: &writer)
         ProtoString.write(self.idempotencyKey, tag: 34, to: &writer)
         ProtoInt64.write(self.fileSizeBytes, tag: 24, to: &writer)
         ProtoString.write(self.fileName, tag: 18, to: &writer)
@@ -827,52 +835,53 @@ extension FileDescriptor {
         name: "upload_management.proto",
         base64: """
             Chd1cGxvYWRfbWFuYWdlbWVudC5wcm90bxIZYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MRoSZGF0YV9nYXRld2F5LnByb3RvGhxn\
-            b29nbGUvYXBpL2Fubm90YXRpb25zLnByb3RvGh9nb29nbGUvcHJvdG9idWYvdGltZXN0YW1wLnByb3RvIqABChdDcmVhdGVTaXRl\
+            b29nbGUvYXBpL2Fubm90YXRpb25zLnByb3RvGh9nb29nbGUvcHJvdG9idWYvdGltZXN0YW1wLnByb3RvIsUBChdDcmVhdGVTaXRl\
             VXBsb2FkUmVxdWVzdBIXCgdzaXRlX2lkGAEgASgDUgZzaXRlSWQSGwoJZmlsZV9uYW1lGAIgASgJUghmaWxlTmFtZRImCg9maWxl\
-            X3NpemVfYnl0ZXMYAyABKANSDWZpbGVTaXplQnl0ZXMSJwoPaWRlbXBvdGVuY3lfa2V5GAQgASgJUg5pZGVtcG90ZW5jeUtleSKz\
-            AQoYQ3JlYXRlU2l0ZVVwbG9hZFJlc3BvbnNlEioKEWxvZ2ljYWxfdXBsb2FkX2lkGAEgASgJUg9sb2dpY2FsVXBsb2FkSWQSGwoJ\
-            dXBsb2FkX2lkGAIgASgJUgh1cGxvYWRJZBJOCgtjcmVkZW50aWFscxgDIAEoCzIsLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
-            VXBsb2FkQ3JlZGVudGlhbHNSC2NyZWRlbnRpYWxzIjMKFEdldFNpdGVVcGxvYWRSZXF1ZXN0EhsKCXVwbG9hZF9pZBgBIAEoCVII\
-            dXBsb2FkSWQizwMKFUdldFNpdGVVcGxvYWRSZXNwb25zZRIqChFsb2dpY2FsX3VwbG9hZF9pZBgBIAEoCVIPbG9naWNhbFVwbG9h\
-            ZElkEhsKCXVwbG9hZF9pZBgCIAEoCVIIdXBsb2FkSWQSFwoHc2l0ZV9pZBgDIAEoA1IGc2l0ZUlkEkYKBnN0YXR1cxgEIAEoDjIu\
-            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTG9naWNhbFVwbG9hZFN0YXR1c1IGc3RhdHVzEiYKD3BhcnRfc2l6ZV9ieXRlcxgF\
-            IAEoA1INcGFydFNpemVCeXRlcxIuChNtdWx0aXBhcnRfdXBsb2FkX2lkGAYgASgJUhFtdWx0aXBhcnRVcGxvYWRJZBJBCgVwYXJ0\
-            cxgHIAMoCzIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmVkVXBsb2FkUGFydFIFcGFydHMSJgoPb3NzX29iamVjdF9l\
-            dGFnGAggASgJUg1vc3NPYmplY3RFdGFnEjAKFGNvbXBsZXRlZF9wYXJ0X2NvdW50GAkgASgFUhJjb21wbGV0ZWRQYXJ0Q291bnQS\
-            FwoHZmlsZV9pZBgKIAEoCVIGZmlsZUlkIkkKEFN0b3JlZFVwbG9hZFBhcnQSFgoGbnVtYmVyGAEgASgFUgZudW1iZXISHQoKc2l6\
-            ZV9ieXRlcxgCIAEoA1IJc2l6ZUJ5dGVzIkAKIUlzc3VlU2l0ZVVwbG9hZENyZWRlbnRpYWxzUmVxdWVzdBIbCgl1cGxvYWRfaWQY\
-            ASABKAlSCHVwbG9hZElkInQKIklzc3VlU2l0ZVVwbG9hZENyZWRlbnRpYWxzUmVzcG9uc2USTgoLY3JlZGVudGlhbHMYASABKAsy\
-            LC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwbG9hZENyZWRlbnRpYWxzUgtjcmVkZW50aWFscyLUAgoZQ29tcGxldGVTaXRl\
-            VXBsb2FkUmVxdWVzdBIbCgl1cGxvYWRfaWQYASABKAlSCHVwbG9hZElkEiYKD2ZpbGVfc2l6ZV9ieXRlcxgCIAEoA1INZmlsZVNp\
-            emVCeXRlcxImCg9vc3Nfb2JqZWN0X2V0YWcYAyABKAlSDW9zc09iamVjdEV0YWcSMAoUY29tcGxldGVkX3BhcnRfY291bnQYBCAB\
-            KAVSEmNvbXBsZXRlZFBhcnRDb3VudBJcCghyYXdfdGFncxgFIAMoCzJBLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29tcGxl\
-            dGVTaXRlVXBsb2FkUmVxdWVzdC5SYXdUYWdzRW50cnlSB3Jhd1RhZ3MaOgoMUmF3VGFnc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5\
-            EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEiNQoaQ29tcGxldGVTaXRlVXBsb2FkUmVzcG9uc2USFwoHZmlsZV9pZBgBIAEoCVIG\
-            ZmlsZUlkIlkKE0NhbmNlbFVwbG9hZFJlcXVlc3QSKgoRbG9naWNhbF91cGxvYWRfaWQYASABKAlSD2xvZ2ljYWxVcGxvYWRJZBIW\
-            CgZyZWFzb24YAiABKAlSBnJlYXNvbiJfChRDYW5jZWxVcGxvYWRSZXNwb25zZRIqChFsb2dpY2FsX3VwbG9hZF9pZBgBIAEoCVIP\
-            bG9naWNhbFVwbG9hZElkEhsKCXVwbG9hZF9pZBgCIAEoCVIIdXBsb2FkSWQiUAoSTGlzdFVwbG9hZHNSZXF1ZXN0EhsKCXBhZ2Vf\
-            c2l6ZRgBIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgCIAEoCVIJcGFnZVRva2VuIoIBChNMaXN0VXBsb2Fkc1Jlc3BvbnNl\
-            EkMKB3VwbG9hZHMYASADKAsyKS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwbG9hZFVuZGVyV2F5Ugd1cGxvYWRzEiYKD25l\
-            eHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiLYAwoOVXBsb2FkVW5kZXJXYXkSKgoRbG9naWNhbF91cGxvYWRfaWQY\
-            ASABKAlSD2xvZ2ljYWxVcGxvYWRJZBIbCgl1cGxvYWRfaWQYAiABKAlSCHVwbG9hZElkEhsKCWRldmljZV9pZBgDIAEoCVIIZGV2\
-            aWNlSWQSFwoHc2l0ZV9pZBgEIAEoA1IGc2l0ZUlkEiEKDHN0b3JlZF9ieXRlcxgFIAEoA1ILc3RvcmVkQnl0ZXMSHQoKcGFydF9j\
-            b3VudBgGIAEoBVIJcGFydENvdW50EiYKD3BhcnRfc2l6ZV9ieXRlcxgHIAEoA1INcGFydFNpemVCeXRlcxIZCghpc193aG9sZRgI\
-            IAEoCFIHaXNXaG9sZRI5CgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJY3JlYXRlZEF0EkIK\
-            D3Nlc3Npb25fZW5kc19hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSDXNlc3Npb25FbmRzQXQSGwoJZmlsZV9u\
-            YW1lGAsgASgJUghmaWxlTmFtZRImCg9maWxlX3NpemVfYnl0ZXMYDCABKANSDWZpbGVTaXplQnl0ZXMyjAgKF1VwbG9hZE1hbmFn\
-            ZW1lbnRTZXJ2aWNlEoQBCgtMaXN0VXBsb2FkcxItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFVwbG9hZHNSZXF1ZXN0\
-            Gi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0VXBsb2Fkc1Jlc3BvbnNlIhaQAgGC0+STAg0SCy92MS91cGxvYWRzEqUB\
-            CgxDYW5jZWxVcGxvYWQSLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbFVwbG9hZFJlcXVlc3QaLy5hcmNoZWJhc2Uu\
-            ZGF0YV9nYXRld2F5LnYxLkNhbmNlbFVwbG9hZFJlc3BvbnNlIjSQAgKC0+STAisiJi92MS91cGxvYWRzL3tsb2dpY2FsX3VwbG9h\
-            ZF9pZH06Y2FuY2VsOgEqEpcBChBDcmVhdGVTaXRlVXBsb2FkEjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DcmVhdGVTaXRl\
-            VXBsb2FkUmVxdWVzdBozLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlU2l0ZVVwbG9hZFJlc3BvbnNlIhqC0+STAhQi\
-            Dy92MS9zaXRlVXBsb2FkczoBKhKaAQoNR2V0U2l0ZVVwbG9hZBIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U2l0ZVVw\
-            bG9hZFJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFNpdGVVcGxvYWRSZXNwb25zZSImkAIBgtPkkwIdEhsv\
-            djEvc2l0ZVVwbG9hZHMve3VwbG9hZF9pZH0S0gEKGklzc3VlU2l0ZVVwbG9hZENyZWRlbnRpYWxzEjwuYXJjaGViYXNlLmRhdGFf\
-            Z2F0ZXdheS52MS5Jc3N1ZVNpdGVVcGxvYWRDcmVkZW50aWFsc1JlcXVlc3QaPS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLklz\
-            c3VlU2l0ZVVwbG9hZENyZWRlbnRpYWxzUmVzcG9uc2UiN4LT5JMCMSIsL3YxL3NpdGVVcGxvYWRzL3t1cGxvYWRfaWR9Omlzc3Vl\
-            Q3JlZGVudGlhbHM6ASoStQEKEkNvbXBsZXRlU2l0ZVVwbG9hZBI0LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29tcGxldGVT\
-            aXRlVXBsb2FkUmVxdWVzdBo1LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29tcGxldGVTaXRlVXBsb2FkUmVzcG9uc2UiMpAC\
-            AoLT5JMCKSIkL3YxL3NpdGVVcGxvYWRzL3t1cGxvYWRfaWR9OmNvbXBsZXRlOgEqYgZwcm90bzM=
+            X3NpemVfYnl0ZXMYAyABKANSDWZpbGVTaXplQnl0ZXMSJwoPaWRlbXBvdGVuY3lfa2V5GAQgASgJUg5pZGVtcG90ZW5jeUtleRIj\
+            Cg1yZWxhdGl2ZV9wYXRoGAUgASgJUgxyZWxhdGl2ZVBhdGgiswEKGENyZWF0ZVNpdGVVcGxvYWRSZXNwb25zZRIqChFsb2dpY2Fs\
+            X3VwbG9hZF9pZBgBIAEoCVIPbG9naWNhbFVwbG9hZElkEhsKCXVwbG9hZF9pZBgCIAEoCVIIdXBsb2FkSWQSTgoLY3JlZGVudGlh\
+            bHMYAyABKAsyLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwbG9hZENyZWRlbnRpYWxzUgtjcmVkZW50aWFscyIzChRHZXRT\
+            aXRlVXBsb2FkUmVxdWVzdBIbCgl1cGxvYWRfaWQYASABKAlSCHVwbG9hZElkIs8DChVHZXRTaXRlVXBsb2FkUmVzcG9uc2USKgoR\
+            bG9naWNhbF91cGxvYWRfaWQYASABKAlSD2xvZ2ljYWxVcGxvYWRJZBIbCgl1cGxvYWRfaWQYAiABKAlSCHVwbG9hZElkEhcKB3Np\
+            dGVfaWQYAyABKANSBnNpdGVJZBJGCgZzdGF0dXMYBCABKA4yLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxvZ2ljYWxVcGxv\
+            YWRTdGF0dXNSBnN0YXR1cxImCg9wYXJ0X3NpemVfYnl0ZXMYBSABKANSDXBhcnRTaXplQnl0ZXMSLgoTbXVsdGlwYXJ0X3VwbG9h\
+            ZF9pZBgGIAEoCVIRbXVsdGlwYXJ0VXBsb2FkSWQSQQoFcGFydHMYByADKAsyKy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN0\
+            b3JlZFVwbG9hZFBhcnRSBXBhcnRzEiYKD29zc19vYmplY3RfZXRhZxgIIAEoCVINb3NzT2JqZWN0RXRhZxIwChRjb21wbGV0ZWRf\
+            cGFydF9jb3VudBgJIAEoBVISY29tcGxldGVkUGFydENvdW50EhcKB2ZpbGVfaWQYCiABKAlSBmZpbGVJZCJJChBTdG9yZWRVcGxv\
+            YWRQYXJ0EhYKBm51bWJlchgBIAEoBVIGbnVtYmVyEh0KCnNpemVfYnl0ZXMYAiABKANSCXNpemVCeXRlcyJACiFJc3N1ZVNpdGVV\
+            cGxvYWRDcmVkZW50aWFsc1JlcXVlc3QSGwoJdXBsb2FkX2lkGAEgASgJUgh1cGxvYWRJZCJ0CiJJc3N1ZVNpdGVVcGxvYWRDcmVk\
+            ZW50aWFsc1Jlc3BvbnNlEk4KC2NyZWRlbnRpYWxzGAEgASgLMiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5VcGxvYWRDcmVk\
+            ZW50aWFsc1ILY3JlZGVudGlhbHMi1AIKGUNvbXBsZXRlU2l0ZVVwbG9hZFJlcXVlc3QSGwoJdXBsb2FkX2lkGAEgASgJUgh1cGxv\
+            YWRJZBImCg9maWxlX3NpemVfYnl0ZXMYAiABKANSDWZpbGVTaXplQnl0ZXMSJgoPb3NzX29iamVjdF9ldGFnGAMgASgJUg1vc3NP\
+            YmplY3RFdGFnEjAKFGNvbXBsZXRlZF9wYXJ0X2NvdW50GAQgASgFUhJjb21wbGV0ZWRQYXJ0Q291bnQSXAoIcmF3X3RhZ3MYBSAD\
+            KAsyQS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvbXBsZXRlU2l0ZVVwbG9hZFJlcXVlc3QuUmF3VGFnc0VudHJ5UgdyYXdU\
+            YWdzGjoKDFJhd1RhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBIjUKGkNvbXBsZXRl\
+            U2l0ZVVwbG9hZFJlc3BvbnNlEhcKB2ZpbGVfaWQYASABKAlSBmZpbGVJZCJZChNDYW5jZWxVcGxvYWRSZXF1ZXN0EioKEWxvZ2lj\
+            YWxfdXBsb2FkX2lkGAEgASgJUg9sb2dpY2FsVXBsb2FkSWQSFgoGcmVhc29uGAIgASgJUgZyZWFzb24iXwoUQ2FuY2VsVXBsb2Fk\
+            UmVzcG9uc2USKgoRbG9naWNhbF91cGxvYWRfaWQYASABKAlSD2xvZ2ljYWxVcGxvYWRJZBIbCgl1cGxvYWRfaWQYAiABKAlSCHVw\
+            bG9hZElkIlAKEkxpc3RVcGxvYWRzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YAiAB\
+            KAlSCXBhZ2VUb2tlbiKCAQoTTGlzdFVwbG9hZHNSZXNwb25zZRJDCgd1cGxvYWRzGAEgAygLMikuYXJjaGViYXNlLmRhdGFfZ2F0\
+            ZXdheS52MS5VcGxvYWRVbmRlcldheVIHdXBsb2FkcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4i2AMK\
+            DlVwbG9hZFVuZGVyV2F5EioKEWxvZ2ljYWxfdXBsb2FkX2lkGAEgASgJUg9sb2dpY2FsVXBsb2FkSWQSGwoJdXBsb2FkX2lkGAIg\
+            ASgJUgh1cGxvYWRJZBIbCglkZXZpY2VfaWQYAyABKAlSCGRldmljZUlkEhcKB3NpdGVfaWQYBCABKANSBnNpdGVJZBIhCgxzdG9y\
+            ZWRfYnl0ZXMYBSABKANSC3N0b3JlZEJ5dGVzEh0KCnBhcnRfY291bnQYBiABKAVSCXBhcnRDb3VudBImCg9wYXJ0X3NpemVfYnl0\
+            ZXMYByABKANSDXBhcnRTaXplQnl0ZXMSGQoIaXNfd2hvbGUYCCABKAhSB2lzV2hvbGUSOQoKY3JlYXRlZF9hdBgJIAEoCzIaLmdv\
+            b2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBJCCg9zZXNzaW9uX2VuZHNfYXQYCiABKAsyGi5nb29nbGUucHJvdG9i\
+            dWYuVGltZXN0YW1wUg1zZXNzaW9uRW5kc0F0EhsKCWZpbGVfbmFtZRgLIAEoCVIIZmlsZU5hbWUSJgoPZmlsZV9zaXplX2J5dGVz\
+            GAwgASgDUg1maWxlU2l6ZUJ5dGVzMowIChdVcGxvYWRNYW5hZ2VtZW50U2VydmljZRKEAQoLTGlzdFVwbG9hZHMSLS5hcmNoZWJh\
+            c2UuZGF0YV9nYXRld2F5LnYxLkxpc3RVcGxvYWRzUmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFVwbG9h\
+            ZHNSZXNwb25zZSIWkAIBgtPkkwINEgsvdjEvdXBsb2FkcxKlAQoMQ2FuY2VsVXBsb2FkEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
+            eS52MS5DYW5jZWxVcGxvYWRSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxVcGxvYWRSZXNwb25zZSI0\
+            kAICgtPkkwIrIiYvdjEvdXBsb2Fkcy97bG9naWNhbF91cGxvYWRfaWR9OmNhbmNlbDoBKhKXAQoQQ3JlYXRlU2l0ZVVwbG9hZBIy\
+            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlU2l0ZVVwbG9hZFJlcXVlc3QaMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
+            LnYxLkNyZWF0ZVNpdGVVcGxvYWRSZXNwb25zZSIagtPkkwIUIg8vdjEvc2l0ZVVwbG9hZHM6ASoSmgEKDUdldFNpdGVVcGxvYWQS\
+            Ly5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFNpdGVVcGxvYWRSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
+            MS5HZXRTaXRlVXBsb2FkUmVzcG9uc2UiJpACAYLT5JMCHRIbL3YxL3NpdGVVcGxvYWRzL3t1cGxvYWRfaWR9EtIBChpJc3N1ZVNp\
+            dGVVcGxvYWRDcmVkZW50aWFscxI8LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuSXNzdWVTaXRlVXBsb2FkQ3JlZGVudGlhbHNS\
+            ZXF1ZXN0Gj0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jc3N1ZVNpdGVVcGxvYWRDcmVkZW50aWFsc1Jlc3BvbnNlIjeC0+ST\
+            AjEiLC92MS9zaXRlVXBsb2Fkcy97dXBsb2FkX2lkfTppc3N1ZUNyZWRlbnRpYWxzOgEqErUBChJDb21wbGV0ZVNpdGVVcGxvYWQS\
+            NC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvbXBsZXRlU2l0ZVVwbG9hZFJlcXVlc3QaNS5hcmNoZWJhc2UuZGF0YV9nYXRl\
+            d2F5LnYxLkNvbXBsZXRlU2l0ZVVwbG9hZFJlc3BvbnNlIjKQAgKC0+STAikiJC92MS9zaXRlVXBsb2Fkcy97dXBsb2FkX2lkfTpj\
+            b21wbGV0ZToBKmIGcHJvdG8z
             """)
 }

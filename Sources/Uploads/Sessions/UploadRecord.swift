@@ -109,10 +109,14 @@ extension UploadHints {
             fileSize: hints["file_size"].flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil },
             recordedFrom: hints["recorded_from"].flatMap { RFC3339.parse($0)?.time },
             recordedTo: hints["recorded_to"].flatMap { RFC3339.parse($0)?.time })
-        guard let path = hints["relative_path"], !path.isEmpty else { return }
-        relativePath = RelativePath(path)
-        guard relativePath != nil else {
-            throw .invalidArgument("client_hints[\"relative_path\"] \(RelativePath.rule)")
-        }
+        relativePath = try Self.path(hints["relative_path"] ?? "", field: "client_hints[\"relative_path\"]")
+    }
+
+    /// - Returns: `nil` for an empty text.
+    /// - Throws: INVALID_ARGUMENT for any other text that is no path.
+    static func path(_ text: String, field: String) throws(RPCError) -> RelativePath? {
+        if text.isEmpty { return nil }
+        guard let path = RelativePath(text) else { throw .invalidArgument("\(field) \(RelativePath.rule)") }
+        return path
     }
 }

@@ -49,7 +49,7 @@ def parse(line: str) -> Call | None:
         _text(word) for name, word in options if name == "--data-urlencode"
     ]:
         name, _, value = pair.partition("=")
-        _set(request, name, int(value) if value.isdigit() else unquote(value))
+        _set(request, name, int(value) if value.isdigit() else value == "true" or unquote(value))
     if has_body:
         # A variable may also replace a number.
         quoted = re.sub(rf"(?<=[:\[] )({_BEGIN}\w+{_END})", r'"\1"', bodies[0])

@@ -1,4 +1,5 @@
 import CommandLineInterface
+import JSON
 import Proto
 
 /// `data-gateway ls`
@@ -27,6 +28,9 @@ struct ListObjects: ClientCommand {
                 "The order: created, recorded, size or name, with ' desc' for the largest first (default: newest first)"
             )
             .offering(["created", "recorded", "size", "name"]),
+            .flag(
+                "--folders", \.groupsFolders,
+                "List each folder as one entry, those directly below the folder of FILTER (folder:PATH)"),
             TimeZoneOption.parameter(\.timeZone),
         ]
     }
@@ -34,6 +38,7 @@ struct ListObjects: ClientCommand {
     var filter = ""
     var limit: Int64?
     var order = ""
+    var groupsFolders = false
     var timeZone = ""
     var connection = ConnectionOptions()
 
@@ -47,11 +52,54 @@ struct ListObjects: ClientCommand {
             let page = try await service.listObjects(
                 ListObjectsRequest(
                     pageSize: Int32(clamping: size), pageToken: token, filter: filter, orderBy: order,
-                    timeZone: timeZone, withTopics: true, withDeviceNames: true))
+                    timeZone: timeZone, groupFolders: groupsFolders, withTopics: true, withDeviceNames: true))
             count += page.objects.count
             return (page.objects, count < limit ? page.nextPageToken : "")
+        }.prefix(limit)
+        let things = "objects\(NameSearch.advice(for: filter))"
+        guard groupsFolders else { return Reply("objects", Array(objects), things: things) }
+        return Reply("objects", objects.map(ListedEntry.init), things: things)
+    }
+}
+
+/// An object or a folder, for `ls --folders`.
+private struct ListedEntry: Resource {
+    static let columns = ["name", "objects", "size_bytes", "device_name", "created_at", "file_id"]
+    static let expendableColumns = ["file_id", "device_name", "created_at"]
+
+    private let object: DataObject
+
+    /// The name, the size and the time range of a folder replace those of its first object.
+    init(_ object: DataObject) {
+        var entry = object
+        if let folder = object.folder {
+            entry.name = "\(folder.path)/"
+            entry.fileID = ""
+            entry.sizeBytes = folder.sizeBytes
+            entry.recordedFrom = folder.recordedFrom
+            entry.recordedTo = folder.recordedTo
         }
-        return Reply("objects", Array(objects.prefix(limit)), things: "objects\(NameSearch.advice(for: filter))")
+        self.object = entry
+    }
+
+    var fields: [ResourceField] {
+        let folder = object.folder
+        let count = folder.map { "\($0.objects)\($0.isLowerBound ? " or more" : "")" }
+        return object.fields + [
+            ResourceField(
+                name: "objects", json: folder.map { JSONValue.number($0.objects) } ?? .null, text: count ?? ""),
+            ResourceField(
+                name: "folder",
+                json: folder.map { folder in
+                    JSONValue.object([
+                        JSONValue.Member(name: "path", value: .string(folder.path)),
+                        JSONValue.Member(name: "filter", value: .string(folder.filter)),
+                        JSONValue.Member(name: "objects", value: .number(folder.objects)),
+                        JSONValue.Member(name: "size_bytes", value: .number(folder.sizeBytes)),
+                        JSONValue.Member(name: "is_lower_bound", value: .bool(folder.isLowerBound)),
+                    ])
+                } ?? .null, text: folder?.filter ?? ""),
+        ]
     }
 }
 

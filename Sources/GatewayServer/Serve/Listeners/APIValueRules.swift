@@ -37,6 +37,8 @@ extension OpenAPIDocument {
         "archebase.data_gateway.v1.CompleteSiteUploadRequest.completed_part_count": .range(0...Int64(Int32.max)),
         "archebase.data_gateway.v1.CreateCopyJobRequest.destination": .required,
         "archebase.data_gateway.v1.CreateSiteUploadRequest.file_name": .minimumLength(1),
+        "archebase.data_gateway.v1.CreateSiteUploadRequest.relative_path":
+            .pattern("^([^/]+(/[^/]+)*)?$", example: "run7/front.mp4", mayBeEmpty: true),
         "archebase.data_gateway.v1.DeleteObjectsRequest.filter": .minimumLength(1),
         "archebase.data_gateway.v1.RestoreObjectsRequest.filter": .minimumLength(1),
         "archebase.data_gateway.v1.PurgeObjectsRequest.filter": .minimumLength(1),
