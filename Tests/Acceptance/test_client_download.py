@@ -46,7 +46,7 @@ def test_ls_filters_and_pages(user, uploader):
     assert user.objects(f"raw_tags.run={run}", "--limit", "2") == found[:2]
     assert user.objects(f"raw_tags.run={run} raw_tags.number=7") == []
     table = user.done("ls", f"raw_tags.run={run}").splitlines()
-    assert table[0].split() == ["NAME", "SIZE", "DEVICE", "ID", "CREATED", "TAGS", "FILE", "ID"]
+    assert table[0].split() == ["NAME", "SIZE", "DEVICE", "CREATED", "TAGS", "FILE", "ID"]
     assert [line.split()[-1] for line in table[1:]] == [each["file_id"] for each in found]
     assert user.done("ls", f"raw_tags.run={run} raw_tags.number=7") == "no objects\n"
 

@@ -216,7 +216,7 @@ def test_download_saves_under_the_name(user, uploader, admin, run, tmp_path):
 def test_ls_shows_names(user, uploader, run):
     completed(uploader, b"x" * 2000, {"run": run, FILE_NAME_TAG: "seen.csv"})
     header, row = user.done("ls", f"raw_tags.run={run}").splitlines()
-    assert header.split()[:4] == ["NAME", "SIZE", "DEVICE", "ID"]
+    assert header.split()[:4] == ["NAME", "SIZE", "DEVICE", "CREATED"]
     assert row.split()[0] == "seen.csv"
     assert uploader.device_id in row
 

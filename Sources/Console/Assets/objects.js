@@ -39,11 +39,15 @@ function listFor(filter, order, zone, options) {
  * `{address, previous, next}`; `null` = no list has it.
  */
 export async function neighborsOf(fileId) {
-  const source = [...lists.values()].map((list) => list.source).findLast(({ ids }) => ids.has(fileId))
+  const source = [...lists.values()].map((list) => list.source).findLast(({ byKey }) => byKey.has(fileId))
   if (!source) return null
-  const index = source.rows.findIndex((row) => row.fileId === fileId)
+  const index = source.rows.findIndex((row) => row.key === fileId)
   await source.ensure(index + 2)
-  return { address: objectsAddress(source.filter, source.order), previous: source.rows[index - 1], next: source.rows[index + 1] }
+  const isFile = (row) => !row.folder
+  return {
+    address: objectsAddress(source.filter, source.order),
+    previous: source.rows.slice(0, index).findLast(isFile), next: source.rows.slice(index + 1).find(isFile),
+  }
 }
 
 /** Discards the lists, because another user signed in or the objects have changed. */
