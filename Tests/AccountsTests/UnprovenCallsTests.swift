@@ -17,13 +17,13 @@ import Testing
         let found = calls.calls(naming: "d")
         #expect(found.count == 9)
         #expect(found.map(\.address).prefix(2) == ["192.0.2.1", "others"])
-        #expect(found.map(\.tally.count).prefix(2) == [2, 2])
+        #expect(found.map(\.count).prefix(2) == [2, 2])
     }
 
     @Test func devicesThatWereNotedLastAreRemembered() {
         for number in 0..<2500 { note("\(number)") }
         #expect(calls.calls(naming: "0").isEmpty)
-        #expect(calls.calls(naming: "2499").map(\.tally.count) == [1])
+        #expect(calls.calls(naming: "2499").map(\.count) == [1])
         #expect((0..<2500).count { !calls.calls(naming: "\($0)").isEmpty } <= 2000)
     }
 
@@ -31,6 +31,6 @@ import Testing
         note("a")
         for number in 0..<1000 { note("\(number)") }
         note("a")
-        #expect(calls.calls(naming: "a").map(\.tally.count) == [2])
+        #expect(calls.calls(naming: "a").map(\.count) == [2])
     }
 }

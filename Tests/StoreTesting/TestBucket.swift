@@ -126,7 +126,6 @@ package final class TestBucket: CredentialSource {
 
     package func refused(_ credentials: SigningCredentials) {}
 
-    /// Returns the keys of all objects.
     /// Returns the sizes of the objects whose keys contain `text`, in order.
     package func sizes(ofKeysWith text: String) throws -> [Int64] {
         try database.readBlocking { connection in
@@ -136,6 +135,7 @@ package final class TestBucket: CredentialSource {
         }
     }
 
+    /// Returns the keys of all objects, in order.
     package func keys() throws -> [String] {
         try database.readBlocking { connection in
             try connection.query("SELECT object_key FROM store_objects ORDER BY object_key") { $0.text("object_key") }

@@ -156,12 +156,12 @@ package struct Authenticator: Admission {
     private nonisolated(nonsending) func keyOwner(of token: AccessToken) async throws(RPCError) -> Principal {
         let now = clock.now()
         let key = try await read { try APIKeyRecords($0).find(id: token.subject) }
-        guard let key, key.epoch == token.epoch, key.usability(at: now) == .usable else {
-            if let key, let refusal = key.usability(at: now).refusal {
-                deferred.noteRefusal(of: key, refusal, at: now)
-            }
+        guard let key else { throw Self.revoked }
+        if let refusal = key.usability(at: now).refusal {
+            deferred.noteRefusal(of: key, refusal, at: now)
             throw Self.revoked
         }
+        guard key.epoch == token.epoch else { throw Self.revoked }
         deferred.noteUse(of: key, at: now)
         return switch key.principal {
         case .device(let device): .device(device)

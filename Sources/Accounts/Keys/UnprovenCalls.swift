@@ -7,10 +7,19 @@ package import Basics
 package final class UnprovenCalls: Sendable {
     /// The calls from one address.
     package struct Tally: Sendable, Hashable {
-        package fileprivate(set) var count: Int64
-        package fileprivate(set) var lastAt: UnixTime
+        /// The caller's, without a port; `others` = those after the first eight.
+        package let address: String
         /// The code of the last error.
-        package fileprivate(set) var reason: String
+        package let reason: String
+        package let count: Int64
+        package let lastAt: UnixTime
+
+        package init(address: String, reason: String, count: Int64, lastAt: UnixTime) {
+            self.address = address
+            self.reason = reason
+            self.count = count
+            self.lastAt = lastAt
+        }
     }
 
     private struct State {
@@ -33,7 +42,7 @@ package final class UnprovenCalls: Sendable {
             let isKnown = addresses[address] != nil || addresses.count < Self.maximumAddresses
             let counted = isKnown ? address : Self.otherAddresses
             let count = addresses[counted]?.count ?? 0
-            addresses[counted] = Tally(count: count + 1, lastAt: now, reason: reason)
+            addresses[counted] = Tally(address: counted, reason: reason, count: count + 1, lastAt: now)
             if state.recent[deviceID] == nil, state.recent.count == Self.maximumDevices {
                 (state.earlier, state.recent) = (state.recent, [:])
             }
@@ -42,9 +51,8 @@ package final class UnprovenCalls: Sendable {
     }
 
     /// Returns the calls that named the device, by address, the latest first.
-    package func calls(naming deviceID: String) -> [(address: String, tally: Tally)] {
+    package func calls(naming deviceID: String) -> [Tally] {
         let addresses = state.withLock { $0.recent[deviceID] ?? $0.earlier[deviceID] ?? [:] }
-        return addresses.map { (address: $0.key, tally: $0.value) }
-            .sorted { ($1.tally.lastAt, $0.address) < ($0.tally.lastAt, $1.address) }
+        return addresses.values.sorted { ($1.lastAt, $0.address) < ($0.lastAt, $1.address) }
     }
 }

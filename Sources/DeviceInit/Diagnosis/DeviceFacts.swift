@@ -3,14 +3,6 @@ import Basics
 
 /// The facts about a device's calls and uploads from which its diagnosis is made.
 struct DeviceFacts: Sendable {
-    /// Refused calls that only named the device, from one address.
-    struct Unproven: Sendable, Hashable {
-        let address: String
-        let reason: String
-        let count: Int64
-        let lastAt: UnixTime
-    }
-
     let device: DeviceRecord
     /// `nil` if the device is in no suite.
     var siteStatus: Availability?
@@ -19,7 +11,7 @@ struct DeviceFacts: Sendable {
     /// By reason, the latest first.
     var refusals: [RefusalRecord] = []
     /// By address, the latest first.
-    var unproven: [Unproven] = []
+    var unproven: [UnprovenCalls.Tally] = []
     var uploads = DeviceUploadActivity()
     let now: UnixTime
 

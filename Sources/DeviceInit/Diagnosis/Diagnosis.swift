@@ -17,10 +17,7 @@ struct Diagnosis: Sendable {
     /// uploads.
     func diagnose(_ device: DeviceRecord) async throws -> DeviceDiagnosis {
         let now = clock.now()
-        let unproven = unprovenCalls.calls(naming: device.id).map { call in
-            DeviceFacts.Unproven(
-                address: call.address, reason: call.tally.reason, count: call.tally.count, lastAt: call.tally.lastAt)
-        }
+        let unproven = unprovenCalls.calls(naming: device.id)
         let pending = deferred.refusals(of: device.id)
         let facts = try await database.readInBackground { connection in
             let status = try keys.keyStatus(

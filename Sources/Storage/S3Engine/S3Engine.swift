@@ -130,12 +130,16 @@ package final class S3Engine: ObjectEngine {
     // MARK: Reading
 
     package func open(_ fileID: String) throws -> any StoredBytes {
-        let segments = try database.readBlocking { connection -> [Segment]? in
-            let records = StoreRecords(connection)
-            return try records.layout(of: fileID).map { try records.segments(of: $0).map(\.segment) }
+        let database = try database
+        let (segments, reading) = try open.read {
+            let segments = try database.readBlocking { connection in
+                let records = StoreRecords(connection)
+                return try records.layout(of: fileID).map { try records.segments(of: $0).map(\.segment) }
+            }
+            guard let segments else { throw StorageFailure.missing }
+            return segments
         }
-        guard let segments else { throw StorageFailure.missing }
-        return SegmentedBytes(segments, in: bucket, try open.read(segments.map(\.id)))
+        return SegmentedBytes(segments, in: bucket, reading)
     }
 
     package func openToExamine(_ fileID: String) throws -> any StoredBytes { try open(fileID) }

@@ -128,10 +128,7 @@ struct SiteRename: ClientCommand {
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
-        let number = try await SiteArgument.number(of: site, gateway)
-        let reply = try await AdminAuthServiceClient(gateway).updateSite(
-            UpdateSiteRequest(siteID: number, name: newName))
-        return Reply(try reply.site.present("site"))
+        try await Reply(updating: site, gateway) { UpdateSiteRequest(siteID: $0, name: newName) }
     }
 }
 
@@ -153,9 +150,19 @@ struct SiteSetTimeZone: ClientCommand {
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
+        try await Reply(updating: site, gateway) { UpdateSiteRequest(siteID: $0, timeZone: zone) }
+    }
+}
+
+extension Reply {
+    /// Changes a site, and shows it as it is then.
+    ///
+    /// - Parameter request: makes the request for the site's id.
+    fileprivate init(
+        updating site: String, _ gateway: SignedInConnection, _ request: (Int64) -> UpdateSiteRequest
+    ) async throws {
         let number = try await SiteArgument.number(of: site, gateway)
-        let reply = try await AdminAuthServiceClient(gateway).updateSite(
-            UpdateSiteRequest(siteID: number, timeZone: zone))
-        return Reply(try reply.site.present("site"))
+        let reply = try await AdminAuthServiceClient(gateway).updateSite(request(number))
+        self.init(try reply.site.present("site"))
     }
 }

@@ -99,7 +99,7 @@ package final class OfflineBucket: OfflineObjects {
 
     /// Whether segments are in the bucket with the stored bytes, all of which are read.
     private func holds(_ file: StoredFile, _ segments: [Segment]) throws -> Bool {
-        let reading = try OpenSegments(longestReading: .zero).read(segments.map(\.id))
+        let (_, reading) = try OpenSegments(longestReading: .zero).read { segments }
         let bytes = SegmentedBytes(segments, in: bucket, reading)
         guard bytes.size() == file.size else { return false }
         var crc64 = CRC64()

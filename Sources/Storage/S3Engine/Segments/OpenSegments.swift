@@ -24,6 +24,8 @@ final class OpenSegments: Sendable {
         /// The number of readings of each segment.
         var uses: [String: Int] = [:]
         var inRemoval: Set<String> = []
+        /// The number of removals that have begun.
+        var removals = 0
 
         mutating func end(_ reading: ObjectIdentifier) {
             guard let ended = readings.removeValue(forKey: reading) else { return }
@@ -39,11 +41,23 @@ final class OpenSegments: Sendable {
         self.longestReading = longestReading
     }
 
-    /// Begins to read segments, whose rows were read before.
+    /// Begins to read the segments of a file.
     ///
-    /// - Throws: `missing` if one of them is being removed.
-    func read(_ segmentIDs: [String]) throws(StorageFailure) -> Reading {
-        try begin(segmentIDs, until: .now + longestReading)
+    /// - Parameter rows: returns them as they are recorded. It is called again if segments have been removed since: a file has other
+    ///   ones after its own were merged.
+    /// - Throws: `missing` if one of them is being removed, and what `rows` throws.
+    func read(_ rows: () throws -> [Segment]) throws -> (segments: [Segment], reading: Reading) {
+        var removals = state.withLock { $0.removals }
+        var segments = try rows()
+        while true {
+            let reading = Result { try begin(segments.map(\.id), until: .now + longestReading) }
+            let known = removals
+            removals = state.withLock { $0.removals }
+            if removals == known { return (segments, try reading.get()) }
+            let current = try rows()
+            if current == segments { return (segments, try reading.get()) }
+            segments = current
+        }
     }
 
     /// Begins to store segments whose removal is scheduled: its end is always waited for.
@@ -76,6 +90,7 @@ final class OpenSegments: Sendable {
             }
             guard !segmentIDs.contains(where: { state.uses[$0] != nil }) else { return false }
             state.inRemoval.formUnion(segmentIDs)
+            state.removals += 1
             return true
         }
     }
