@@ -93,8 +93,7 @@ extension ObjectRecords {
         var start = 0
         while start < rows.count {
             let chunk = Self.tagChunk(of: rows[start...])
-            for (row, object) in zip(chunk, try objects(of: chunk, with: parts)) {
-                let size = row.bytes + object.addedBytes
+            for (object, size) in try objects(of: chunk, with: parts) {
                 guard page.admits(size) else { return page }
                 page.append(object, bytes: size)
             }
@@ -109,15 +108,19 @@ extension ObjectRecords {
         return known.isEmpty ? rows.prefix(1) : known
     }
 
-    private func objects(of rows: ArraySlice<ObjectRow>, with parts: ListedParts) throws -> [ListedObject] {
+    /// Returns the objects with their sizes in a page.
+    private func objects(
+        of rows: ArraySlice<ObjectRow>, with parts: ListedParts
+    ) throws -> [(object: ListedObject, bytes: Int)] {
         let tags = try tags(at: rows.map(\.position))
         let names = try parts.deviceNames?.devices(of: rows.map(\.object), in: connection) ?? [:]
         return try rows.map { row in
             let owner = row.object.owner
-            return ListedObject(
+            let object = ListedObject(
                 object: row.object, tags: tags[row.position] ?? [:],
                 topics: parts.hasTopics ? try RecordingRecords(connection).topics(at: row.position) : [],
                 deviceName: owner.deviceID.flatMap { names[owner.organizationID]?[$0] } ?? "")
+            return (object, row.bytes + object.addedBytes)
         }
     }
 }
