@@ -1,5 +1,6 @@
 """The lines of docs/objects.md work: commands, the URL of an archive, and filters."""
 
+import functools
 import os
 import re
 from pathlib import Path
@@ -8,11 +9,13 @@ import pytest
 from support import process
 from support.commands import CommandLine
 from support.parties import unique
-from support.uploads import completed, content
+from support.uploads import Upload, completed, content
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs/objects.md").read_text()
 BLOCKS = re.findall(r"(?ms)^```(\w*)\n(.*?)^```$", TEXT)
 COMMANDS = [text for language, text in BLOCKS if language == "sh"]
+#: A device's id in the page.
+EXAMPLE = "260427-000001"
 FILTERS = next(text for language, text in BLOCKS if text.startswith("status:verified")).splitlines()
 
 
@@ -22,7 +25,11 @@ def test_each_block_of_commands_works(binary, gateway, admin, uploader, tmp_path
     completed(uploader, content(100), {"run": "7", "kind": "test", "checked": "yes", "test": run})
     (found,) = admin.list_all(filter=f"test={run}")
     user = CommandLine(binary, gateway, tmp_path).login()
-    lines = commands.replace("FILE_ID", found.file_id).replace("127.0.0.1:50070", gateway.listeners["web"])
+    Upload.of(uploader, uploader.create(file_name="metadata.yaml", relative_path="run7/metadata.yaml")).put(
+        content(50)
+    ).complete()
+    values = {"FILE_ID": found.file_id, "127.0.0.1:50070": gateway.listeners["web"], EXAMPLE: found.device_id}
+    lines = functools.reduce(lambda text, pair: text.replace(*pair), values.items(), commands)
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/data-gateway").symlink_to(Path(binary).resolve())
     environment = user.environment | {
