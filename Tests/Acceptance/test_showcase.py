@@ -79,6 +79,8 @@ def test_button_in_the_header_opens_the_search(overview):
     person.click("//header//button[@aria-label='Find anything']")
     person.write("picker")
     overview.find("//dialog[@open]//li[small[@class='kind']='Object']")
+
+
 def test_folder_of_a_day_is_downloaded_as_one_archive_with_five_clicks(fleet, page):
     """From the overview, without the syntax of filters."""
     page.enter(fleet.gateway)
@@ -86,23 +88,17 @@ def test_folder_of_a_day_is_downloaded_as_one_archive_with_five_clicks(fleet, pa
     page.heading("Overview")
     # The day as the page counts it, in the zone of the browser.
     yesterday = datetime.date.today() - datetime.timedelta(days=1)
-    clicks = 0
-
-    def click(xpath: str) -> None:
-        nonlocal clicks
-        page.find(xpath).click()
-        clicks += 1
-
-    click("//nav[@aria-label='Sections']/a[.='Objects']")
+    person = Person(page)
+    person.click("//nav[@aria-label='Sections']/a[.='Objects']")
     page.heading("Objects")
-    click("//input[@id='filter']")
+    person.click("//input[@id='filter']")
     page.field("Filter").send_keys("picker 041" + Keys.ENTER)
-    click("//fieldset[legend='Recorded']//a[.='Yesterday']")
-    click(f"//input[@aria-label='Select {yesterday}_picker-041_rosbag2']")
-    click("//div[@aria-label='Selected objects']//button[.='Download .zip']")
+    person.click("//fieldset[legend='Recorded']//a[.='Yesterday']")
+    person.click(f"//input[@aria-label='Select {yesterday}_picker-041_rosbag2']")
+    person.click("//div[@aria-label='Selected objects']//button[.='Download .zip']")
     with zipfile.ZipFile(io.BytesIO(page.downloaded("*.zip"))) as archive:
         assert archive.testzip() is None
         files = {name.rsplit("/", 1)[1] for name in archive.namelist()}
     splits = {f"{yesterday}_picker-041_rosbag2_{part}.mcap" for part in range(3)}
     assert files == {"front.mp4", "metadata.yaml"} | splits
-    assert clicks == 5
+    assert person.actions == 5
