@@ -63,6 +63,18 @@ def test_folder_is_one_entry_on_pages_of_every_size(admin, device, recording, ru
     assert len(admin.list_all(filter=found.folder.filter)) == 5
 
 
+def test_folders_that_begin_on_later_pages_are_one_entry_each(admin, device, run, tmp_path):
+    names = [unique("recording") for _ in range(3)]
+    for name in names:
+        (folder := tmp_path / "data" / name).mkdir(parents=True)
+        for part in range(2):
+            (folder / f"{part}.mcap").write_bytes(content(10, next(fresh_seeds)))
+    device.done("upload", tmp_path / "data", "--tag", f"run={run}")
+    for order in ("", "name", "size desc"):
+        listed = folders(admin, run, page_size=1, order_by=order)
+        assert sorted(found.folder.path for found in listed) == sorted(names), order
+
+
 def test_rest_has_folders(gateway, admin, recording, run):
     query = urllib.parse.urlencode({"filter": f"raw_tags.run={run}", "group_folders": "true"})
     reply = fetch(
