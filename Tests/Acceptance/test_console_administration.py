@@ -19,7 +19,7 @@ def test_created_users_and_keys_are_in_the_audit_log(console, gateway, stubs, fl
 
     console.go("Sites and keys")
     site = console.row("Site id", str(fleet.site_id))["Site"]
-    console.find(f"//main//a[normalize-space()='{site}']").click()
+    console.click(f"//main//a[normalize-space()='{site}']")
     console.find(f"//h2[normalize-space()='Keys of {site}']")
     console.press("New key")
     console.fill("Name", "the importer")
@@ -43,14 +43,14 @@ def test_audit_log_names_devices(page, new_organization):
     name = f"Picker 041\n{uploader.device_id}"
     page.until(lambda: page.row("Action", "DisableDevice")["Target"] == name)
     page.until(lambda: page.row("Action", "InitDevice")["Target"] == name)
-    page.find("//tr[td[normalize-space()='DisableDevice']]//a[normalize-space()='Picker 041']").click()
+    page.click("//tr[td[normalize-space()='DisableDevice']]//a[normalize-space()='Picker 041']")
     page.heading("Picker 041")
 
 
 def test_key_dialogs_state_the_consequence(console, fleet):
     console.go("Sites and keys")
     site = console.row("Site id", str(fleet.site_id))["Site"]
-    console.find(f"//main//a[normalize-space()='{site}']").click()
+    console.click(f"//main//a[normalize-space()='{site}']")
     console.find(f"//h2[normalize-space()='Keys of {site}']")
     console.press("New key")
     name = unique("key")

@@ -81,7 +81,7 @@ def test_page_says_why_a_device_is_silent(console, admin, binary, gateway, stubs
         console.go("Devices")
         console.heading("Devices")
         console.fill("Search", f"{name} {suffix}\n")
-        console.find(f"//td//a[normalize-space()='{name} {suffix}']").click()
+        console.click(f"//td//a[normalize-space()='{name} {suffix}']")
         console.heading(f"{name} {suffix}")
         return console.find("//section[@aria-label='Diagnosis']/p").text
 

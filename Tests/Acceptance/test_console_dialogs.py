@@ -73,17 +73,17 @@ def test_every_dialog_is_accessible_and_closes_by_the_keyboard(console, showcase
         for button in buttons:
             row, _, name = button.rpartition("/")
             place = f"//tr[td[normalize-space()='{row}']]" if row else "//main"
-            console.find(f"({place}//button[normalize-space()='{name}'])[1]").click()
+            console.click(f"({place}//button[normalize-space()='{name}'])[1]")
             inspect(console, look, picture_name(page, button))
 
 
 def test_dialogs_for_selected_objects_are_accessible(console, showcase, look):
     show(console, showcase, "objects")
     for name in ("front.png", LONG_NAME):
-        console.find(f"//input[@aria-label='Select {name}']").click()
+        console.click(f"//input[@aria-label='Select {name}']")
     look("objects-selected")
     for name in BULK:
-        console.find(f"//div[@aria-label='Selected objects']//button[normalize-space()='{name}']").click()
+        console.click(f"//div[@aria-label='Selected objects']//button[normalize-space()='{name}']")
         inspect(console, look, picture_name("selected", name))
 
 

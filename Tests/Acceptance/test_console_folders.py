@@ -57,12 +57,12 @@ def test_folder_is_a_row_that_opens(console, gateway, uploader, run):
     ActionChains(console.driver).send_keys("jjj", Keys.ENTER).perform()
     console.heading("evening shift")
     console.until(lambda: names(console) == ["cameras 2 files", "run_1.mcap", "run_0.mcap", "metadata.yaml"])
-    console.find("//main//tbody//a[normalize-space()='cameras']").click()
+    console.click("//main//tbody//a[normalize-space()='cameras']")
     console.heading("cameras")
     console.until(lambda: names(console) == ["rear.mp4", "front.mp4"])
-    console.find("//nav[@aria-label='Breadcrumb']/a[.='evening shift']").click()
+    console.click("//nav[@aria-label='Breadcrumb']/a[.='evening shift']")
     console.heading("evening shift")
-    console.find(f"//nav[@aria-label='Breadcrumb']/a[.='{uploader.device_id}']").click()
+    console.click(f"//nav[@aria-label='Breadcrumb']/a[.='{uploader.device_id}']")
     console.heading("Objects")
     console.until(lambda: names(console) == LIST)
 
@@ -83,14 +83,14 @@ def test_switch_lists_all_files_and_is_remembered(console, gateway, run):
 def test_folder_is_downloaded_as_one_archive(console, gateway, uploader, run):
     open_list(console, gateway, run)
     console.until(lambda: names(console) == LIST)
-    console.find("//input[@aria-label='Select morning']").click()
+    console.click("//input[@aria-label='Select morning']")
     console.find("//div[@aria-label='Selected objects']/p[.='5 objects (1 folder) selected · 14.6 KiB']")
     console.press("Download .zip")
     expected = sorted(f"{uploader.device_id}/morning/{name}" for name in FILES)
     with zipfile.ZipFile(io.BytesIO(console.downloaded("*.zip"))) as archive:
         assert archive.testzip() is None
         assert sorted(archive.namelist()) == expected
-    console.find("//main//tbody//a[normalize-space()='morning']").click()
+    console.click("//main//tbody//a[normalize-space()='morning']")
     console.heading("morning")
     console.press("Download folder")
     with zipfile.ZipFile(io.BytesIO(console.downloaded("*.zip"))) as archive:
@@ -101,7 +101,7 @@ def test_folder_is_shared_tagged_and_deleted_as_one(console, gateway, admin, run
     open_list(console, gateway, run)
     console.until(lambda: names(console) == LIST)
     for name in ("morning", "notes.txt"):
-        console.find(f"//input[@aria-label='Select {name}']").click()
+        console.click(f"//input[@aria-label='Select {name}']")
     console.find("//div[@aria-label='Selected objects']/p[starts-with(., '6 objects (1 folder, 1 file) selected')]")
     console.press("Share")
     console.dialog("Share 6 objects")
@@ -114,7 +114,7 @@ def test_folder_is_shared_tagged_and_deleted_as_one(console, gateway, admin, run
     console.press("Change tags")
     console.notice("The tags of 6 objects were changed.")
     assert len(admin.list_all(filter=f"raw_tags.run={run} checked=yes")) == 6
-    console.find("//div[@aria-label='Selected objects']//button[normalize-space()='Delete']").click()
+    console.click("//div[@aria-label='Selected objects']//button[normalize-space()='Delete']")
     assert "6 objects, 14.7 KiB. They move to the trash" in console.dialog("Delete 6 objects?")
     console.fill("Type 6 to confirm", "6")
     console.fill("Reason", "a test")
@@ -136,7 +136,7 @@ def test_folders_are_suggested_while_typing(console, gateway, run):
     open_list(console, gateway, run)
     console.until(lambda: names(console) == LIST)
     console.field("Filter").send_keys(" shift")
-    console.find("//li[@role='option'][span='evening shift']").click()
+    console.click("//li[@role='option'][span='evening shift']")
     assert console.field("Filter").get_attribute("value").endswith(' folder:"evening shift" ')
 
 
@@ -148,7 +148,7 @@ def test_folders_are_accessible(console, gateway, run, size):
     console.until(lambda: names(console) == LIST)
     assert console.violations() == []
     assert console.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth")
-    console.find("//main//tbody//a[normalize-space()='morning']").click()
+    console.click("//main//tbody//a[normalize-space()='morning']")
     console.heading("morning")
     console.until(lambda: len(names(console)) == 4)
     assert console.violations() == []

@@ -6,6 +6,9 @@ from selenium.webdriver.common.keys import Keys
 from support.parties import PASSWORD, unique
 from support.uploads import FILE_NAME_TAG, completed, content
 
+#: An entry of the open palette, by its label.
+FOUND = "//dialog[@open]//li[span[@class='label'][normalize-space()='{}']]"
+
 
 def open_objects(console, gateway, filter_text: str) -> None:
     console.open(f"http://{gateway.listeners['web']}/console/#/objects?filter={filter_text}")
@@ -25,18 +28,12 @@ def focused_row(console) -> int:
     return console.driver.execute_script("return document.activeElement.closest('tbody tr')?.index ?? -1")
 
 
-def palette(console, text: str) -> list[str]:
-    """Types into the open palette, and returns the texts that it finds."""
+def found(console, text: str, label: str) -> None:
+    """Types into the open palette, and waits until it finds something."""
     field = console.find("//dialog[@open]//input[@role='combobox']")
     field.clear()
     field.send_keys(text)
-    return [each.text for each in console.driver.find_elements(By.CSS_SELECTOR, ".palette li .label")]
-
-
-def found(console, text: str, label: str):
-    """Waits until the palette finds something by a text."""
-    palette(console, text)
-    return console.find(f"//dialog[@open]//li[span[@class='label'][normalize-space()='{label}']]")
+    console.find(FOUND.format(label))
 
 
 def test_keys_select_any_number_of_rows(console, gateway, uploader):
@@ -80,7 +77,8 @@ def test_palette_finds_pages_devices_objects_and_actions(console, gateway, admin
     press(console, Keys.ENTER)
     console.heading(f"{run}_1_drive.mcap")
     press_control(console, "k")
-    found(console, "audit", "Audit log").click()
+    found(console, "audit", "Audit log")
+    console.click(FOUND.format("Audit log"))
     console.heading("Audit log")
     open_objects(console, gateway, f"raw_tags.run={run}")
     console.until(lambda: len(console.rows()) == 3)

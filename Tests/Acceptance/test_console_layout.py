@@ -46,7 +46,7 @@ def test_every_page_fits_the_screen_and_is_accessible(browser, showcase, look):
     network = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
     browser.driver.execute_cdp_cmd("Network.enable", {})
     browser.driver.execute_cdp_cmd("Network.emulateNetworkConditions", network | {"offline": True})
-    browser.find("//nav//a[normalize-space()='Devices']").click()
+    browser.click("//nav//a[normalize-space()='Devices']")
     browser.find("//p[@class='away']")
     look("disconnected")
     browser.driver.execute_cdp_cmd("Network.emulateNetworkConditions", network | {"offline": False})

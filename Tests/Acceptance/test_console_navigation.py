@@ -196,7 +196,7 @@ def navigation(page) -> dict[str, list[str]]:
     sections = page.until(lambda: texts("//nav[@aria-label='Sections']/a"))
     rows = {}
     for section in sections:
-        page.find(f"//nav[@aria-label='Sections']/a[.='{section}']").click()
+        page.click(f"//nav[@aria-label='Sections']/a[.='{section}']")
         page.find(f"//nav[@aria-label='Sections']/a[.='{section}'][@aria-current]")
         # The page may draw its header again while it is read; `until` reads it once more then.
         (current,), rows[section], current_sections = page.until(shown)

@@ -43,9 +43,9 @@ def test_facets_narrow_the_search_and_chips_widen_it(console, gateway, drives):
     search(console, gateway, f"raw_tags.run={drives}")
     console.until(lambda: len(names(console)) == 4)
     console.find("//*[@class='list-status'][normalize-space()='4 objects found']")
-    console.find("//section[@aria-label='weather']//a[.//span[normalize-space()='sun']]").click()
+    console.click("//section[@aria-label='weather']//a[.//span[normalize-space()='sun']]")
     console.until(lambda: names(console) == ["drive 3.csv"])
-    console.find("//ul[@class='chips']//a[contains(., 'sun')]").click()
+    console.click("//ul[@class='chips']//a[contains(., 'sun')]")
     console.until(lambda: len(names(console)) == 4)
 
 
@@ -60,7 +60,7 @@ def test_empty_result_offers_the_filter_without_each_term(console, gateway, driv
     search(console, gateway, f"raw_tags.run={drives} weather = snow drive")
     console.find("//p[normalize-space()='No objects match all of these terms.']")
     way = "//li[a[normalize-space()='Without weather=snow'] and contains(., '4 objects')]/a"
-    console.find(way).click()
+    console.click(way)
     console.until(lambda: len(names(console)) == 4)
     word = unique("nothing")
     search(console, gateway, word)
@@ -78,7 +78,7 @@ def test_terms_are_suggested_while_typing(console, gateway, admin, uploader, dri
     field.send_keys(Keys.ARROW_DOWN, Keys.ENTER)
     assert field.get_attribute("value") == f"raw_tags.run={drives} raw_tags.weather=sun "
     field.send_keys("icker")
-    console.find(f"//li[@role='option'][code='device={uploader.device_id}' and span='Picker 041']").click()
+    console.click(f"//li[@role='option'][code='device={uploader.device_id}' and span='Picker 041']")
     assert field.get_attribute("value").endswith(f"raw_tags.weather=sun device={uploader.device_id} ")
     field.send_keys(Keys.ENTER)
     console.until(lambda: names(console) == ["drive 3.csv"])
@@ -107,7 +107,7 @@ def test_long_name_keeps_its_end_and_devices_have_names(console, gateway, admin,
     assert head and cell and tail == name[-22:]
     assert sizes[0] > sizes[1]
     console.find("//section[@aria-label='Device']//a[starts-with(normalize-space(), 'Picker 041')]")
-    console.find("//main//tbody//a[normalize-space()='Picker 041']").click()
+    console.click("//main//tbody//a[normalize-space()='Picker 041']")
     console.heading("Picker 041")
     assert uploader.device_id in console.fact("Device id")
 
@@ -143,7 +143,7 @@ def test_address_has_the_chosen_columns(console, gateway, drives):
     assert [row["weather"] for row in console.rows()] == ["sun", "rain", "rain", "rain"]
     console.driver.refresh()
     console.until(shown)
-    console.find("//section[@aria-label='weather']//a[.//span[normalize-space()='sun']]").click()
+    console.click("//section[@aria-label='weather']//a[.//span[normalize-space()='sun']]")
     console.until(lambda: names(console) == ["drive 3.csv"] and shown())
     console.driver.back()
     console.driver.back()
@@ -163,9 +163,9 @@ def test_saved_search_belongs_to_the_organization(console, gateway, admin, drive
     # Nothing of it is in this browser.
     console.driver.execute_script("localStorage.removeItem('console-saved-searches')")
     search(console, gateway, "")
-    console.find(f"//section[@aria-label='Saved searches']//a[normalize-space()='{name}']").click()
+    console.click(f"//section[@aria-label='Saved searches']//a[normalize-space()='{name}']")
     console.until(lambda: len(names(console)) == 3)
-    console.find(f"//button[@aria-label='Delete search {name}']").click()
+    console.click(f"//button[@aria-label='Delete search {name}']")
     console.until(lambda: name not in saved())
 
 
@@ -175,14 +175,14 @@ def test_facets_show_the_number_of_their_values_and_find_them(console, gateway, 
         completed(uploader, content(10), {"batch": batch, "lap": f"Lap-{number:02}"})
     search(console, gateway, f"raw_tags.batch={batch}")
     lap = "//section[@aria-label='lap']"
-    console.find(f"{lap}//button[normalize-space()='Show 20 of 25']").click()
+    console.click(f"{lap}//button[normalize-space()='Show 20 of 25']")
     console.find(f"{lap}//p[normalize-space()='20 of 25']")
     shown = lambda: [each.text for each in console.driver.find_elements(By.XPATH, f"{lap}//span[@class='value']")]
     assert len(shown()) == 20
     console.find(f"{lap}//input").send_keys("lap-24")
     console.until(lambda: shown() == ["Lap-24"])
     console.find(f"{lap}//p[normalize-space()='1 of 1']")
-    console.find(f"{lap}//a").click()
+    console.click(f"{lap}//a")
     console.until(lambda: "1 object found" in console.text)
 
 
@@ -204,9 +204,9 @@ def test_rows_do_not_wait_for_facets(console, gateway, drives):
 def test_columns_sort_the_list(console, gateway, drives):
     search(console, gateway, f"raw_tags.run={drives}")
     console.until(lambda: names(console) == [f"drive {number}.csv" for number in (3, 2, 1, 0)])
-    console.find("//th//a[contains(., 'Size')]").click()
+    console.click("//th//a[contains(., 'Size')]")
     console.until(lambda: names(console) == [f"drive {number}.csv" for number in (3, 2, 1, 0)])
-    console.find("//th//a[contains(., 'Size')]").click()
+    console.click("//th//a[contains(., 'Size')]")
     console.until(lambda: names(console) == [f"drive {number}.csv" for number in range(4)])
     assert "sort=size" in console.driver.current_url
 
@@ -286,15 +286,15 @@ def test_facets_stay_beside_a_long_list(many_objects):
 def test_pages_of_objects_lead_to_the_next_one_of_the_list(console, gateway, drives):
     search(console, gateway, f"raw_tags.run={drives}")
     console.until(lambda: len(names(console)) == 4)
-    console.find("//main//td//a[normalize-space()='drive 2.csv']").click()
+    console.click("//main//td//a[normalize-space()='drive 2.csv']")
     console.heading("drive 2.csv")
     near = "//nav[@aria-label='Other objects of the list']/a[.='{}']"
-    console.find(near.format("Next")).click()
+    console.click(near.format("Next"))
     console.heading("drive 1.csv")
-    console.find(near.format("Next")).click()
+    console.click(near.format("Next"))
     console.heading("drive 0.csv")
     assert not console.driver.find_elements(By.XPATH, near.format("Next"))
-    console.find(near.format("Previous")).click()
+    console.click(near.format("Previous"))
     console.heading("drive 1.csv")
     # Back, like the link above the name, returns to the list with its filter.
     address = console.find("//nav[@aria-label='Breadcrumb']/a").get_attribute("hash")
@@ -332,7 +332,7 @@ def test_tags_of_another_direction_stay_apart(console, gateway, uploader, admin)
         each.get_attribute("textContent") for each in console.driver.find_elements(By.CSS_SELECTOR, f"{part} bdi")
     ]
     assert isolated("main tbody .tag")[:2] == ["run", run]
-    console.find("//main//td//a[normalize-space()='drive.bin']").click()
+    console.click("//main//td//a[normalize-space()='drive.bin']")
     console.heading("drive.bin")
     assert isolated(".tags li") == ["note", tags["note"], "run", run]
 
@@ -365,7 +365,7 @@ def test_selection_is_downloaded_as_one_archive(console, gateway, drives):
     search(console, gateway, f"raw_tags.run={drives}")
     console.until(lambda: len(names(console)) == 4)
     for number in (1, 2):
-        console.find(f"//input[@aria-label='Select drive {number}.csv']").click()
+        console.click(f"//input[@aria-label='Select drive {number}.csv']")
     console.find("//div[@aria-label='Selected objects']/p[contains(., '2 objects selected · 4.9 KiB')]")
     console.press("Download .zip")
     # Names with the time of day differ.
@@ -377,7 +377,7 @@ def test_selection_is_downloaded_as_one_archive(console, gateway, drives):
 def test_selected_objects_are_tagged_and_deleted(console, gateway, admin, drives):
     search(console, gateway, f"raw_tags.run={drives} weather=rain")
     console.until(lambda: len(names(console)) == 3)
-    console.find("//input[@aria-label='Select all objects of the list']").click()
+    console.click("//input[@aria-label='Select all objects of the list']")
     console.find("//div[@aria-label='Selected objects']/p[normalize-space()='3 objects selected']")
     console.press("Tag")
     console.fill("Tags to add or change", "checked=yes")
@@ -385,7 +385,7 @@ def test_selected_objects_are_tagged_and_deleted(console, gateway, admin, drives
     console.notice("The tags of 3 objects were changed.")
     assert len(admin.list_all(filter=f"raw_tags.run={drives} checked=yes")) == 3
 
-    console.find("//div[@aria-label='Selected objects']//button[normalize-space()='Delete']").click()
+    console.click("//div[@aria-label='Selected objects']//button[normalize-space()='Delete']")
     assert "3 objects, 5.9 KiB. They move to the trash" in console.dialog("Delete 3 objects?")
     console.fill("Type 3 to confirm", "4")
     console.fill("Reason", "a test")
@@ -424,10 +424,10 @@ def test_object_is_found_shown_and_downloaded(console, admin, uploader):
     console.until(lambda: len(console.rows()) == 2)
     console.fill("Filter", f"raw_tags.run={run} raw_tags.weather=rain" + Keys.ENTER)
     console.until(lambda: [row["Name"] for row in console.rows()] == ["drive.mcap"])
-    console.find("//main//td//a[normalize-space()='drive.mcap']").click()
+    console.click("//main//td//a[normalize-space()='drive.mcap']")
     console.heading("drive.mcap")
     assert console.fact("Size") == "97.7 KiB (100,000 bytes)"
-    console.find("//summary[.='Ids and checksums']").click()
+    console.click("//summary[.='Ids and checksums']")
     assert console.fact("ETag").startswith(wanted.etag)
     assert console.fact("Device") == uploader.device_id
     assert console.fact("Tags").split("\n") == [f"run {run}", "weather rain"]
@@ -482,14 +482,14 @@ def test_trashed_object_is_restored_and_purged(console, admin, gateway, uploader
     console.go("Overview")
     console.find("//*[@class='tile']/p[contains(., ' in the trash')]")
     console.go("Trash")
-    console.find(f"//main//a[normalize-space()='{wanted.name}']").click()
+    console.click(f"//main//a[normalize-space()='{wanted.name}']")
     console.heading(wanted.name)
     console.press("Restore")
     console.notice("The object was restored.")
     assert len(admin.list_all(filter=f"raw_tags.run={run}")) == 1
     admin.object_management("DeleteObject", file_id=wanted.file_id)
     console.go("Trash")
-    console.find(f"//main//a[normalize-space()='{wanted.name}']").click()
+    console.click(f"//main//a[normalize-space()='{wanted.name}']")
     console.press("Delete permanently")
     assert "cannot be restored" in console.dialog("Delete this object permanently?")
     console.press("Delete permanently")
@@ -599,7 +599,7 @@ def test_image_and_text_and_table_are_shown(console, gateway, uploader, admin):
     assert preview(console, gateway, found).split("\n")[1:] == [
         "{ 2 values", '"weather": [ 2 values', '"rain"', '"sun"', "]", '"run": 7', "}"
     ]  # fmt: skip
-    console.find("//summary[contains(., 'weather')]").click()
+    console.click("//summary[contains(., 'weather')]")
     assert '"rain"' not in console.find("//section[@aria-label='Preview']").text
     found = object_of(uploader, admin, "drive.csv", b'time,note\n1,"a, b"\n2,"line\nbreak"\n')
     preview(console, gateway, found)

@@ -98,7 +98,7 @@ def test_chosen_files_become_objects_of_the_site(console, boss, tmp_path):
         assert (found[name].site_id, found[name].device_id) == (boss.site_id, "")
         assert dict(found[name].tags) == {"run": run, "weather": "rain", FILE_NAME_TAG: name}
     assert found["small.csv"].content_type == "text/csv"
-    console.find("//section[@aria-label='Uploads of this browser']//a[normalize-space()='small.csv']").click()
+    console.click("//section[@aria-label='Uploads of this browser']//a[normalize-space()='small.csv']")
     console.heading("small.csv")
 
 
@@ -198,7 +198,7 @@ def test_recording_of_200_mb_survives_a_reload(console, boss, is_full, tmp_path,
     assert hashlib.sha256(stored(boss, found)).hexdigest() == digest
 
     # The preview reads the summary only.
-    console.find(f"//section[@aria-label='Uploads of this browser']//a[normalize-space()='{name}']").click()
+    console.click(f"//section[@aria-label='Uploads of this browser']//a[normalize-space()='{name}']")
     console.heading(name)
     console.find("//section[@aria-label='Preview']//code[normalize-space()='/camera/front']")
     assert console.fact("Messages") == "200"
@@ -212,7 +212,7 @@ def test_canceled_upload_is_removed_from_the_gateway(console, boss, tmp_path):
     choose(console, tmp_path / "unwanted.bin")
     upload(console)
     console.until(lambda: under_way(boss))
-    console.find("//section[@aria-label='Uploads of this browser']//button[normalize-space()='Cancel']").click()
+    console.click("//section[@aria-label='Uploads of this browser']//button[normalize-space()='Cancel']")
     console.until(lambda: not states(console))
     console.until(lambda: not under_way(boss))
 

@@ -209,7 +209,7 @@ def test_page_imports_exports_and_searches(browser, members, tmp_path):
     browser.fill("关键字", "作者")
     browser.press("搜索")
     browser.find("//li[mark='作者'][contains(., '都云作者痴')]/cite[text()='红楼梦']")
-    browser.find("//summary[text()='修改密码']").click()
+    browser.click("//summary[text()='修改密码']")
     for label, text in (("账号", "bob"), ("当前密码", "bob's password"), ("新密码", "another password")):
         browser.fill(label, text)
     browser.press("修改")

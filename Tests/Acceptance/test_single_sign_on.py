@@ -53,7 +53,7 @@ def authorize(page: Browser, name: str) -> None:
     """Signs in at the provider, in the browser, which then comes back."""
     arrive(page, "//input[@name='sub']")
     page.find("//input[@name='sub']").send_keys(name)
-    page.find("//button[normalize-space()='Authorize']").click()
+    page.click("//button[normalize-space()='Authorize']")
     arrive(page, "//main[@id='content']/*")
 
 
@@ -92,7 +92,7 @@ def test_page_has_no_button_for_providers_of_apps(page, look):
 def test_declined_sign_in_at_the_provider_is_explained(page):
     page.press("Sign in with Example SSO")
     arrive(page, "//button[normalize-space()='Deny']")
-    page.find("//button[normalize-space()='Deny']").click()
+    page.click("//button[normalize-space()='Deny']")
     arrive(page, "//main[@id='content']/*")
     assert page.alert().startswith("The identity provider refused the sign-in: access_denied")
 

@@ -111,8 +111,8 @@ class Browser:
         link = f"//header//a[normalize-space()='{page}' or starts-with(normalize-space(), '{page}: ')]"
         if not self.driver.find_elements(By.XPATH, link):
             section = next(section for section, pages in SECTIONS.items() if page in pages)
-            self.find(f"//nav[@aria-label='Sections']/a[.='{section}']").click()
-        self.find(link).click()
+            self.click(f"//nav[@aria-label='Sections']/a[.='{section}']")
+        self.click(link)
         self.heading(page)
 
     def show(self, gateway, address: str, heading: str) -> None:
@@ -130,13 +130,17 @@ class Browser:
         """Waits for the link to the account: its text has user name and role, its title organization and user name."""
         return self.find("//header//a[starts-with(normalize-space(), 'My account: ')]")
 
+    def click(self, xpath: str) -> None:
+        """Waits until the element exists and is visible, and clicks on it."""
+        self._until_done(lambda: self.find(xpath).click())
+
     def press(self, name: str) -> None:
         """Presses the button of that name, in the open dialog or else in the page."""
-        self._find_in_scope(f"//button[normalize-space()='{name}']").click()
+        self._until_done(lambda: self._find_in_scope(f"//button[normalize-space()='{name}']").click())
 
     def press_in_row(self, value: str, name: str) -> None:
         """Presses the button `name` in the table row that has a cell `value`."""
-        self.find(f"//tr[td[normalize-space()='{value}']]//button[normalize-space()='{name}']").click()
+        self.click(f"//tr[td[normalize-space()='{value}']]//button[normalize-space()='{name}']")
 
     def fill(self, label: str, text: str) -> None:
         field = self.field(label)
@@ -144,7 +148,11 @@ class Browser:
         field.send_keys(text)
 
     def choose(self, label: str, text: str) -> None:
-        Select(self.field(label)).select_by_visible_text(text)
+        self._until_done(lambda: Select(self.field(label)).select_by_visible_text(text))
+
+    def _until_done(self, action) -> None:
+        """Repeats an action on an element until the page does not replace the element meanwhile, as it does when counts arrive."""
+        self.until(lambda: action() is None)
 
     def drop(self, element: WebElement, *paths: Path) -> None:
         """Drops files on the element, as from the desktop."""

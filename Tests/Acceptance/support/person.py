@@ -14,8 +14,7 @@ class Person:
         self.actions = 0
 
     def click(self, xpath: str) -> None:
-        # A part of the page may be drawn again when its counts arrive.
-        self.browser.until(lambda: self.browser.find(xpath).click() is None, xpath)
+        self.browser.click(xpath)
         self.actions += 1
 
     def press(self, key: str, control: bool = False) -> None:

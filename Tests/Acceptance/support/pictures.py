@@ -112,7 +112,7 @@ class Camera:
     def dialogs(self, page: str, place: str, buttons: tuple[str, ...]) -> None:
         """Opens dialogs by the buttons of a place, an XPath, and closes each by the keyboard."""
         for button in buttons:
-            self.browser.find(f"({place}//button[normalize-space()='{button}'])[1]").click()
+            self.browser.click(f"({place}//button[normalize-space()='{button}'])[1]")
             self.dialog(f"{page}-{'-'.join(button.rstrip('…').lower().split())}")
 
     def dialog(self, name: str) -> None:
