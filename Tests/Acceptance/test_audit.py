@@ -11,9 +11,11 @@ from contextlib import contextmanager
 
 import grpc
 import pytest
+from support.commands import USAGE, CommandLine
 from support.database import change, integrity_error, reading
 from support.gateway import ADMIN_PASSWORD, eventually
 from support.parties import PASSWORD, Fleet, Uploader, User, call, exchange, init_device, unique, unique_device_id
+from support.raw import fetch_url
 from support.refusal import refused
 from support.stubs import descriptors
 from support.totp import App
@@ -522,6 +524,59 @@ def test_the_command_shows_the_lines_since_a_time_and_those_that_come(admin, com
         follower.kill()
         follower.wait()
         follower.stdout.close()
+
+
+def test_filters_are_combined(gateway, stubs, new_organization, tmp_path):
+    """By gRPC, REST and the command line: who disabled which device, and what a device did."""
+    boss = new_organization()
+    fleet = Fleet.create(boss)
+    uploader, other = fleet.uploader(display_name="Picker 041"), fleet.uploader(display_name="Picker 042")
+    for each in uploader, other:
+        boss.devices("DisableDevice", name=f"devices/{each.device_id}")
+    boss.devices("EnableDevice", name=f"devices/{uploader.device_id}")
+    exchange(gateway, stubs, uploader.credential)
+    uploader.sign_in()
+    for _ in range(3):
+        Upload.create(uploader)
+    audit = stubs.auth.AuditServiceStub(gateway.channel("admin"))
+
+    def listed(**fields) -> list:
+        reply = call(audit.ListAuditLines, stubs.auth.ListAuditLinesRequest(**fields), boss.token)
+        assert not reply.has_more
+        return list(reply.lines)
+
+    target = {"target": uploader.device_id, "actor_kinds": ["AUDIT_ACTOR_KIND_USER"]}
+    found = [(line.actor.split("/")[1], line.action) for line in listed(**target, action="*ableDevice")]
+    assert found == [("boss", "DisableDevice"), ("boss", "EnableDevice")]
+    (row,) = listed(actor=f"device:{uploader.device_id}", fold_keys=True)
+    assert (row.line_count, row.count, row.action) == (3, 3, "CreateLogicalUpload")
+    first = call(
+        audit.ListAuditLines, stubs.auth.ListAuditLinesRequest(action="DisableDevice", page_size=1), boss.token
+    )
+    assert first.has_more
+    with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT") as refusal:
+        request = stubs.auth.ListAuditLinesRequest(action="EnableDevice", page_token=first.next_page_token)
+        call(audit.ListAuditLines, request, boss.token)
+    assert "page_token was not issued for this list" in refusal.message
+    with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT") as refusal:
+        call(audit.ListAuditLines, stubs.auth.ListAuditLinesRequest(target="*" * 9), boss.token)
+    assert "target must have at most 8 asterisks" in refusal.message
+
+    query = f"action=Disable*&target={other.device_id}&actor_kinds=AUDIT_ACTOR_KIND_USER"
+    headers = {"authorization": f"Bearer {boss.token}"}
+    response = fetch_url(f"http://{gateway.listeners['web']}/v1/auditLines?{query}", headers=headers)
+    (found,) = json.loads(response.body)["lines"]
+    assert (found["action"], found["target"]) == ("DisableDevice", f"devices/{other.device_id}")
+
+    line = CommandLine(gateway.binary, gateway, tmp_path)
+    line.run("login", "--user", "boss", "--organization", boss.organization, "--password-stdin", input=PASSWORD)
+    shown = line.run("audit", "--target", uploader.device_id, "--action", "*ableDevice", "--columns", "action").stdout
+    assert shown.splitlines()[1:] == ["DisableDevice", "EnableDevice"]
+    # A table is for people: devices' lines are asked for. Programs read all lines.
+    assert "CreateLogicalUpload" not in line.run("audit").stdout
+    assert line.run("audit", "--who", "devices").stdout.count("CreateLogicalUpload") == 3
+    assert line.run("audit", "--json").stdout.count('"CreateLogicalUpload"') == 3
+    assert line.refused(USAGE, "audit", "--who", "robots")
 
 
 def test_only_admins_read_the_log(admin, gateway, stubs, new_organization):

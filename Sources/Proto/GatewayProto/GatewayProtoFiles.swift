@@ -427,7 +427,15 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.ListAuditLinesRequest.since	Only lines from this time; unset = all stored lines.
         archebase.auth.v1.ListAuditLinesRequest.page_size	0 means 50, above 1000 means 1000.
         archebase.auth.v1.ListAuditLinesRequest.newest_first	Lists backwards from the last line, to show the log instead of following it.
-        archebase.auth.v1.ListAuditLinesResponse.next_page_token	Never empty without newest_first. A page without lines is the current end, and this token continues with later lines. With newest_first: empty after the oldest line.
+        archebase.auth.v1.ListAuditLinesRequest.until	Only lines before this time; unset = all.
+        archebase.auth.v1.ListAuditLinesRequest.actor_kinds	Only lines of these kinds of actors; empty = all.
+        archebase.auth.v1.ListAuditLinesRequest.actor	Only lines of this actor. In this and the next three fields `*` stands for any text; empty = all.
+        archebase.auth.v1.ListAuditLinesRequest.action	Only lines of this action, e.g. `DeleteObject` or `Delete*`.
+        archebase.auth.v1.ListAuditLinesRequest.target	Only lines with this target, e.g. `sites/4`; or with this id as their target, or among their ids.
+        archebase.auth.v1.ListAuditLinesRequest.result	Only lines of this result, e.g. `OK`; with `!` before it, of all others.
+        archebase.auth.v1.ListAuditLinesRequest.fold_keys	Combines the lines of one device or key with the same action and result in one hour. Lists backwards.
+        archebase.auth.v1.ListAuditLinesResponse.next_page_token	Never empty without newest_first, because it continues with later lines. With newest_first or fold_keys: empty after the oldest line.
+        archebase.auth.v1.ListAuditLinesResponse.has_more	Whether there may be further lines now. The gateway compares at most 20,000 lines for one page, so a page of a list with a filter may be short, or empty, and still have a next one.
         archebase.auth.v1.AuditLine.line_id	Increases from line to line.
         archebase.auth.v1.AuditLine.actor	E.g. `user:system/admin`, `device:260427-000001`, `site:4`, `gateway`, `nobody`.
         archebase.auth.v1.AuditLine.organization	The affected organization; empty = none.
@@ -437,6 +445,13 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.AuditLine.result	`OK`, or the code of the error.
         archebase.auth.v1.AuditLine.count	The number of equal actions that the line combines.
         archebase.auth.v1.AuditLine.ids	The ids of the affected objects if there are several: the files of a RequestDownload, whose `target` is `files`, or the keys of a DeleteObjects, percent-encoded. For a CopyObject, the source.
+        archebase.auth.v1.AuditLine.line_count	The number of lines that fold_keys combined into this one; 0 = it is one line. `line_id`, `at` and `target` are those of the newest, `count` is the sum, and `ids` is empty.
+        archebase.auth.v1.AuditLine.first_at	The time of the oldest of the combined lines.
+        archebase.auth.v1.AuditActorKind	The kinds of AuditLine.actor.
+        archebase.auth.v1.AuditActorKind.AUDIT_ACTOR_KIND_USER	A person or a service account, or an API token of one.
+        archebase.auth.v1.AuditActorKind.AUDIT_ACTOR_KIND_KEY	A program with a key of a site, a static key or a certificate.
+        archebase.auth.v1.AuditActorKind.AUDIT_ACTOR_KIND_GATEWAY	The gateway itself, or a command that repairs its data.
+        archebase.auth.v1.AuditActorKind.AUDIT_ACTOR_KIND_UNKNOWN	Callers without a valid credential.
         archebase.auth.v1.AuthService	The issue of access tokens to devices, sites and people.
         archebase.auth.v1.AuthService.ExchangeCredential	Exchanges an API key's credential for an access token.
         archebase.auth.v1.AuthService.RotateCredential	Returns a new credential for the key of a device whose operator requested one; any other call is FAILED_PRECONDITION. The old credential works until the new one is exchanged first, and each call replaces the credential of an earlier one.

@@ -42,6 +42,49 @@ public struct AuditServiceClient<Transport: CallTransport>: Sendable {
     }
 }
 
+/// The kinds of AuditLine.actor.
+public enum AuditActorKind: ProtobufEnum {
+    case unspecified
+    /// A person or a service account, or an API token of one.
+    case user
+    case device
+    /// A program with a key of a site, a static key or a certificate.
+    case key
+    /// The gateway itself, or a command that repairs its data.
+    case gateway
+    /// Callers without a valid credential.
+    case unknown
+    /// A number that has no name here.
+    case unrecognized(Int32)
+
+    /// Every value that has a name.
+    public static var allCases: [Self] { [.unspecified, .user, .device, .key, .gateway, .unknown] }
+
+    public init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .user
+        case 2: self = .device
+        case 3: self = .key
+        case 4: self = .gateway
+        case 5: self = .unknown
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    public var rawValue: Int32 {
+        switch self {
+        case .unspecified: 0
+        case .user: 1
+        case .device: 2
+        case .key: 3
+        case .gateway: 4
+        case .unknown: 5
+        case .unrecognized(let number): number
+        }
+    }
+}
+
 public struct ListAuditLinesRequest: Message {
     public static var fullName: String { "archebase.auth.v1.ListAuditLinesRequest" }
 
@@ -52,6 +95,20 @@ public struct ListAuditLinesRequest: Message {
     public var pageToken: String = ""
     /// Lists backwards from the last line, to show the log instead of following it.
     public var newestFirst: Bool = false
+    /// Only lines before this time; unset = all.
+    public var until: Timestamp?
+    /// Only lines of these kinds of actors; empty = all.
+    public var actorKinds: [AuditActorKind] = []
+    /// Only lines of this actor. In this and the next three fields `*` stands for any text; empty = all.
+    public var actor: String = ""
+    /// Only lines of this action, e.g. `DeleteObject` or `Delete*`.
+    public var action: String = ""
+    /// Only lines with this target, e.g. `sites/4`; or with this id as their target, or among their ids.
+    public var target: String = ""
+    /// Only lines of this result, e.g. `OK`; with `!` before it, of all others.
+    public var result: String = ""
+    /// Combines the lines of one device or key with the same action and result in one hour. Lists backwards.
+    public var foldKeys: Bool = false
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -60,12 +117,26 @@ public struct ListAuditLinesRequest: Message {
         since: Timestamp? = nil,
         pageSize: Int32 = 0,
         pageToken: String = "",
-        newestFirst: Bool = false
+        newestFirst: Bool = false,
+        until: Timestamp? = nil,
+        actorKinds: [AuditActorKind] = [],
+        actor: String = "",
+        action: String = "",
+        target: String = "",
+        result: String = "",
+        foldKeys: Bool = false
     ) {
         self.since = since
         self.pageSize = pageSize
         self.pageToken = pageToken
         self.newestFirst = newestFirst
+        self.until = until
+        self.actorKinds = actorKinds
+        self.actor = actor
+        self.action = action
+        self.target = target
+        self.result = result
+        self.foldKeys = foldKeys
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -75,6 +146,14 @@ public struct ListAuditLinesRequest: Message {
             case 16: try ProtoInt32.merge(into: &self.pageSize, from: &reader)
             case 26: try ProtoString.merge(into: &self.pageToken, from: &reader)
             case 32: try ProtoBool.merge(into: &self.newestFirst, from: &reader)
+            case 42: try ProtoMessage<Timestamp>.merge(into: &self.until, from: &reader)
+            case 48: try ProtoEnum<AuditActorKind>.append(to: &self.actorKinds, from: &reader)
+            case 50: try ProtoEnum<AuditActorKind>.append(packed: &self.actorKinds, from: &reader)
+            case 58: try ProtoString.merge(into: &self.actor, from: &reader)
+            case 66: try ProtoString.merge(into: &self.action, from: &reader)
+            case 74: try ProtoString.merge(into: &self.target, from: &reader)
+            case 82: try ProtoString.merge(into: &self.result, from: &reader)
+            case 88: try ProtoBool.merge(into: &self.foldKeys, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -86,11 +165,25 @@ public struct ListAuditLinesRequest: Message {
         size += ProtoInt32.size(self.pageSize, tag: 16)
         size += ProtoString.size(self.pageToken, tag: 26)
         size += ProtoBool.size(self.newestFirst, tag: 32)
+        size += ProtoMessage<Timestamp>.size(optional: self.until, tag: 42)
+        size += ProtoEnum<AuditActorKind>.size(packed: self.actorKinds, tag: 50)
+        size += ProtoString.size(self.actor, tag: 58)
+        size += ProtoString.size(self.action, tag: 66)
+        size += ProtoString.size(self.target, tag: 74)
+        size += ProtoString.size(self.result, tag: 82)
+        size += ProtoBool.size(self.foldKeys, tag: 88)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoBool.write(self.foldKeys, tag: 88, to: &writer)
+        ProtoString.write(self.result, tag: 82, to: &writer)
+        ProtoString.write(self.target, tag: 74, to: &writer)
+        ProtoString.write(self.action, tag: 66, to: &writer)
+        ProtoString.write(self.actor, tag: 58, to: &writer)
+        ProtoEnum<AuditActorKind>.write(packed: self.actorKinds, tag: 50, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.until, tag: 42, to: &writer)
         ProtoBool.write(self.newestFirst, tag: 32, to: &writer)
         ProtoString.write(self.pageToken, tag: 26, to: &writer)
         ProtoInt32.write(self.pageSize, tag: 16, to: &writer)
@@ -102,19 +195,24 @@ public struct ListAuditLinesResponse: Message {
     public static var fullName: String { "archebase.auth.v1.ListAuditLinesResponse" }
 
     public var lines: [AuditLine] = []
-    /// Never empty without newest_first. A page without lines is the current end, and this token continues with later lines. With
-    /// newest_first: empty after the oldest line.
+    /// Never empty without newest_first, because it continues with later lines. With newest_first or fold_keys: empty after the
+    /// oldest line.
     public var nextPageToken: String = ""
+    /// Whether there may be further lines now. The gateway compares at most 20,000 lines for one page, so a page of a list with a
+    /// filter may be short, or empty, and still have a next one.
+    public var hasMore: Bool = false
     public var unknownFields = UnknownFields()
 
     public init() {}
 
     public init(
         lines: [AuditLine] = [],
-        nextPageToken: String = ""
+        nextPageToken: String = "",
+        hasMore: Bool = false
     ) {
         self.lines = lines
         self.nextPageToken = nextPageToken
+        self.hasMore = hasMore
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -122,6 +220,7 @@ public struct ListAuditLinesResponse: Message {
             switch tag {
             case 10: try ProtoMessage<AuditLine>.append(to: &self.lines, tag: tag, from: &reader)
             case 18: try ProtoString.merge(into: &self.nextPageToken, from: &reader)
+            case 24: try ProtoBool.merge(into: &self.hasMore, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -131,11 +230,13 @@ public struct ListAuditLinesResponse: Message {
         var size = self.unknownFields.count
         size += ProtoMessage<AuditLine>.size(repeated: self.lines, tag: 10)
         size += ProtoString.size(self.nextPageToken, tag: 18)
+        size += ProtoBool.size(self.hasMore, tag: 24)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoBool.write(self.hasMore, tag: 24, to: &writer)
         ProtoString.write(self.nextPageToken, tag: 18, to: &writer)
         ProtoMessage<AuditLine>.write(repeated: self.lines, tag: 10, to: &writer)
     }
@@ -164,6 +265,11 @@ public struct AuditLine: Message {
     /// The ids of the affected objects if there are several: the files of a RequestDownload, whose `target` is `files`, or the
     /// keys of a DeleteObjects, percent-encoded. For a CopyObject, the source.
     public var ids: [String] = []
+    /// The number of lines that fold_keys combined into this one; 0 = it is one line. `line_id`, `at` and `target` are those of the
+    /// newest, `count` is the sum, and `ids` is empty.
+    public var lineCount: Int64 = 0
+    /// The time of the oldest of the combined lines.
+    public var firstAt: Timestamp?
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -178,7 +284,9 @@ public struct AuditLine: Message {
         peer: String = "",
         result: String = "",
         count: Int64 = 0,
-        ids: [String] = []
+        ids: [String] = [],
+        lineCount: Int64 = 0,
+        firstAt: Timestamp? = nil
     ) {
         self.lineID = lineID
         self.at = at
@@ -190,6 +298,8 @@ public struct AuditLine: Message {
         self.result = result
         self.count = count
         self.ids = ids
+        self.lineCount = lineCount
+        self.firstAt = firstAt
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -205,6 +315,8 @@ public struct AuditLine: Message {
             case 66: try ProtoString.merge(into: &self.result, from: &reader)
             case 72: try ProtoInt64.merge(into: &self.count, from: &reader)
             case 82: try ProtoString.append(to: &self.ids, tag: tag, from: &reader)
+            case 88: try ProtoInt64.merge(into: &self.lineCount, from: &reader)
+            case 98: try ProtoMessage<Timestamp>.merge(into: &self.firstAt, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -222,11 +334,15 @@ public struct AuditLine: Message {
         size += ProtoString.size(self.result, tag: 66)
         size += ProtoInt64.size(self.count, tag: 72)
         size += ProtoString.size(repeated: self.ids, tag: 82)
+        size += ProtoInt64.size(self.lineCount, tag: 88)
+        size += ProtoMessage<Timestamp>.size(optional: self.firstAt, tag: 98)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMessage<Timestamp>.write(optional: self.firstAt, tag: 98, to: &writer)
+        ProtoInt64.write(self.lineCount, tag: 88, to: &writer)
         ProtoString.write(repeated: self.ids, tag: 82, to: &writer)
         ProtoInt64.write(self.count, tag: 72, to: &writer)
         ProtoString.write(self.result, tag: 66, to: &writer)
@@ -246,15 +362,23 @@ extension FileDescriptor {
         name: "audit.proto",
         base64: """
             CgthdWRpdC5wcm90bxIRYXJjaGViYXNlLmF1dGgudjEaHGdvb2dsZS9hcGkvYW5ub3RhdGlvbnMucHJvdG8aH2dvb2dsZS9wcm90\
-            b2J1Zi90aW1lc3RhbXAucHJvdG8iqAEKFUxpc3RBdWRpdExpbmVzUmVxdWVzdBIwCgVzaW5jZRgBIAEoCzIaLmdvb2dsZS5wcm90\
+            b2J1Zi90aW1lc3RhbXAucHJvdG8imQMKFUxpc3RBdWRpdExpbmVzUmVxdWVzdBIwCgVzaW5jZRgBIAEoCzIaLmdvb2dsZS5wcm90\
             b2J1Zi5UaW1lc3RhbXBSBXNpbmNlEhsKCXBhZ2Vfc2l6ZRgCIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgDIAEoCVIJcGFn\
-            ZVRva2VuEiEKDG5ld2VzdF9maXJzdBgEIAEoCFILbmV3ZXN0Rmlyc3QidAoWTGlzdEF1ZGl0TGluZXNSZXNwb25zZRIyCgVsaW5l\
-            cxgBIAMoCzIcLmFyY2hlYmFzZS5hdXRoLnYxLkF1ZGl0TGluZVIFbGluZXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0\
-            UGFnZVRva2VuIo4CCglBdWRpdExpbmUSFwoHbGluZV9pZBgBIAEoA1IGbGluZUlkEioKAmF0GAIgASgLMhouZ29vZ2xlLnByb3Rv\
-            YnVmLlRpbWVzdGFtcFICYXQSFAoFYWN0b3IYAyABKAlSBWFjdG9yEiIKDG9yZ2FuaXphdGlvbhgEIAEoCVIMb3JnYW5pemF0aW9u\
-            EhYKBmFjdGlvbhgFIAEoCVIGYWN0aW9uEhYKBnRhcmdldBgGIAEoCVIGdGFyZ2V0EhIKBHBlZXIYByABKAlSBHBlZXISFgoGcmVz\
-            dWx0GAggASgJUgZyZXN1bHQSFAoFY291bnQYCSABKANSBWNvdW50EhAKA2lkcxgKIAMoCVIDaWRzMpEBCgxBdWRpdFNlcnZpY2US\
-            gAEKDkxpc3RBdWRpdExpbmVzEiguYXJjaGViYXNlLmF1dGgudjEuTGlzdEF1ZGl0TGluZXNSZXF1ZXN0GikuYXJjaGViYXNlLmF1\
-            dGgudjEuTGlzdEF1ZGl0TGluZXNSZXNwb25zZSIZkAIBgtPkkwIQEg4vdjEvYXVkaXRMaW5lc2IGcHJvdG8z
+            ZVRva2VuEiEKDG5ld2VzdF9maXJzdBgEIAEoCFILbmV3ZXN0Rmlyc3QSMAoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYu\
+            VGltZXN0YW1wUgV1bnRpbBJCCgthY3Rvcl9raW5kcxgGIAMoDjIhLmFyY2hlYmFzZS5hdXRoLnYxLkF1ZGl0QWN0b3JLaW5kUgph\
+            Y3RvcktpbmRzEhQKBWFjdG9yGAcgASgJUgVhY3RvchIWCgZhY3Rpb24YCCABKAlSBmFjdGlvbhIWCgZ0YXJnZXQYCSABKAlSBnRh\
+            cmdldBIWCgZyZXN1bHQYCiABKAlSBnJlc3VsdBIbCglmb2xkX2tleXMYCyABKAhSCGZvbGRLZXlzIo8BChZMaXN0QXVkaXRMaW5l\
+            c1Jlc3BvbnNlEjIKBWxpbmVzGAEgAygLMhwuYXJjaGViYXNlLmF1dGgudjEuQXVkaXRMaW5lUgVsaW5lcxImCg9uZXh0X3BhZ2Vf\
+            dG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4SGQoIaGFzX21vcmUYAyABKAhSB2hhc01vcmUi5AIKCUF1ZGl0TGluZRIXCgdsaW5l\
+            X2lkGAEgASgDUgZsaW5lSWQSKgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgJhdBIUCgVhY3RvchgDIAEo\
+            CVIFYWN0b3ISIgoMb3JnYW5pemF0aW9uGAQgASgJUgxvcmdhbml6YXRpb24SFgoGYWN0aW9uGAUgASgJUgZhY3Rpb24SFgoGdGFy\
+            Z2V0GAYgASgJUgZ0YXJnZXQSEgoEcGVlchgHIAEoCVIEcGVlchIWCgZyZXN1bHQYCCABKAlSBnJlc3VsdBIUCgVjb3VudBgJIAEo\
+            A1IFY291bnQSEAoDaWRzGAogAygJUgNpZHMSHQoKbGluZV9jb3VudBgLIAEoA1IJbGluZUNvdW50EjUKCGZpcnN0X2F0GAwgASgL\
+            MhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIHZmlyc3RBdCrAAQoOQXVkaXRBY3RvcktpbmQSIAocQVVESVRfQUNUT1JfS0lO\
+            RF9VTlNQRUNJRklFRBAAEhkKFUFVRElUX0FDVE9SX0tJTkRfVVNFUhABEhsKF0FVRElUX0FDVE9SX0tJTkRfREVWSUNFEAISGAoU\
+            QVVESVRfQUNUT1JfS0lORF9LRVkQAxIcChhBVURJVF9BQ1RPUl9LSU5EX0dBVEVXQVkQBBIcChhBVURJVF9BQ1RPUl9LSU5EX1VO\
+            S05PV04QBTKRAQoMQXVkaXRTZXJ2aWNlEoABCg5MaXN0QXVkaXRMaW5lcxIoLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RBdWRpdExp\
+            bmVzUmVxdWVzdBopLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RBdWRpdExpbmVzUmVzcG9uc2UiGZACAYLT5JMCEBIOL3YxL2F1ZGl0\
+            TGluZXNiBnByb3RvMw==
             """)
 }

@@ -22,10 +22,17 @@ struct AuditLog: Command {
             .option(
                 "--since", "TIME", \.since,
                 "Show lines since an age (30m, 24h, 7d), a date or an RFC 3339 time (default: 24h)"),
-            .option("--actor", "TEXT", \.filter.actor, "Show only lines of this actor; * stands for any text"),
-            .option("--action", "TEXT", \.filter.action, "Show only lines of this action; * stands for any text"),
-            .option("--target", "TEXT", \.filter.target, "Show only lines of this target; * stands for any text"),
-            .option("--result", "TEXT", \.filter.result, "Show only lines of this result; * stands for any text"),
+            .option("--until", "TIME", \.until, "Show lines before an age, a date or a time"),
+            .option(
+                "--who", "WHO", \.who,
+                "Show lines of people (users, the gateway and unknown callers), of devices (and keys), or of all (default: people; with --json, csv or --follow: all)"
+            ),
+            .option("--actor", "TEXT", \.actor, "Show only lines of this actor; * stands for any text"),
+            .option("--action", "TEXT", \.action, "Show only lines of this action; * stands for any text"),
+            .option(
+                "--target", "TEXT", \.target,
+                "Show only lines with this target, or with this id among their targets; * stands for any text"),
+            .option("--result", "TEXT", \.result, "Show only lines of this result; * stands for any text"),
             .flag("--follow", \.follows, "Keep showing new lines until interrupted"),
         ] + ConnectionOptions.parameters(of: .admin).map { $0.at(\.connection) }
             + OutputOptions.parameters.map { $0.at(\.connection.output) }
@@ -36,7 +43,12 @@ struct AuditLog: Command {
     private static let interval = Duration.seconds(1)
 
     var since = PastTime.ago(seconds: 86_400)
-    var filter = AuditLineFilter()
+    var until: PastTime?
+    var who: AuditedActors?
+    var actor = ""
+    var action = ""
+    var target = ""
+    var result = ""
     var follows = false
     var connection = ConnectionOptions()
 
@@ -44,45 +56,47 @@ struct AuditLog: Command {
         await environment.attempt(asJSON: connection.json || connection.output.format == .json) {
             var printer = try AuditPrinter(connection, width: environment.outputWidth())
             let log = AuditServiceClient(try await SignedInConnection(connection, listener: .admin, in: environment))
-            var request = ListAuditLinesRequest(
-                since: Timestamp(since.time(at: environment.clock.now())), pageSize: Self.pageSize)
+            var request = request(at: environment.clock.now())
             while true {
                 let page = try await log.listAuditLines(request)
-                for text in printer.texts(of: page.lines.filter(filter.matches)) { try environment.output(text) }
+                for text in printer.texts(of: page.lines) { try environment.output(text) }
                 request.pageToken = page.nextPageToken
-                if page.lines.isEmpty {
+                if !page.hasMore {
                     guard follows else { return }
                     try await Task.sleep(for: Self.interval)
                 }
             }
         }
     }
-}
 
-/// The lines of the audit log that a command shows.
-struct AuditLineFilter: Sendable {
-    var actor: String?
-    var action: String?
-    var target: String?
-    var result: String?
-
-    func matches(_ line: AuditLine) -> Bool {
-        Self.matches(line.actor, actor) && Self.matches(line.action, action) && Self.matches(line.target, target)
-            && Self.matches(line.result, result)
+    /// Whether the output is for programs, which read all lines unless an option says otherwise.
+    private var isForPrograms: Bool {
+        connection.json || [.json, .csv].contains(connection.output.format) || follows
     }
 
-    /// Whether a text matches a pattern, in which `*` stands for any text; no pattern matches every text.
-    static func matches(_ text: String, _ pattern: String?) -> Bool {
-        guard let pattern else { return true }
-        let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
-        guard let first = parts.first, let last = parts.last, parts.count > 1 else { return text == pattern }
-        guard text.hasPrefix(first), text.utf8.count >= first.utf8.count + last.utf8.count else { return false }
-        var rest = text.dropFirst(first.count)
-        for part in parts.dropFirst().dropLast() where !part.isEmpty {
-            guard let found = rest.firstRange(of: part) else { return false }
-            rest = rest[found.upperBound...]
+    private func request(at now: UnixTime) -> ListAuditLinesRequest {
+        var kinds = (who ?? (isForPrograms ? .all : .people)).kinds
+        // The pattern of an actor says more about its kind than the default.
+        if who == nil, !actor.isEmpty { kinds = [] }
+        return ListAuditLinesRequest(
+            since: Timestamp(since.time(at: now)), pageSize: Self.pageSize,
+            until: until.map { Timestamp($0.time(at: now)) },
+            actorKinds: kinds, actor: actor, action: action, target: target, result: result)
+    }
+}
+
+/// The actors whose lines a command shows.
+enum AuditedActors: String, ArgumentChoice {
+    case people
+    case devices
+    case all
+
+    var kinds: [AuditActorKind] {
+        switch self {
+        case .people: [.user, .gateway, .unknown]
+        case .devices: [.device, .key]
+        case .all: []
         }
-        return rest.hasSuffix(last)
     }
 }
 
@@ -129,7 +143,8 @@ private struct AuditPrinter {
     private mutating func table(_ lines: [AuditLine]) -> [String] {
         guard !lines.isEmpty else { return [] }
         var table = ListTable(
-            rows: lines.map(\.fields), columns: columns, expendable: ["ids", "count", "organization", "peer", "target"])
+            rows: lines.map(\.fields), columns: columns,
+            expendable: ["ids", "count", "organization", "peer", "target"])
         if isFirst, let width { table = table.fitting(into: width) }
         columns = table.columns
         let cells = isFirst ? table.cells : Array(table.cells.dropFirst())
