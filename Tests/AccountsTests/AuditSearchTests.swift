@@ -1,4 +1,5 @@
 import Basics
+import Capability
 import Database
 import DatabaseTesting
 import GatewayAPI
@@ -41,7 +42,7 @@ import Wire
         }
 
         func page(_ request: ListAuditLinesRequest) async throws -> ListAuditLinesResponse {
-            try await accounts.accounts.auditService.listAuditLines(
+            try await accounts.accounts.auditService(AuditVocabulary([AccountManagement.self])).listAuditLines(
                 request, context: accounts.call(AuditServiceMethods.listAuditLines, token: token))
         }
 
@@ -96,6 +97,7 @@ import Wire
         #expect(try await world.found(Request(actorKinds: [.key])) == ["site:4 CompleteUpload uploads/u9"])
         #expect(try await world.found(Request(actorKinds: [.device], action: "CompleteUpload")).count == 6)
         #expect(try await world.found(Request(actorKinds: [.gateway])) == ["gateway SweepTrash trash/30"])
+        #expect(try await world.found(Request(actionGroup: .signIn)) == ["user:acme/boss Login users/2"])
     }
 
     @Test func linesBeforeATimeAreListed() async throws {
@@ -111,7 +113,7 @@ import Wire
 
     @Test(arguments: [false, true]) func shortPagesContinueToTheEnd(newestFirst: Bool) async throws {
         let world = try await filled()
-        let filter = try AuditFilter(ListAuditLinesRequest(actor: "user:acme/ben"))
+        let filter = try AuditFilter(ListAuditLinesRequest(actor: "user:acme/ben"), AuditVocabulary())
         let query = AuditQuery(
             organizationID: world.organization.id, since: UnixTime(microseconds: 0), filter: filter,
             newestFirst: newestFirst)
@@ -184,6 +186,7 @@ import Wire
             (ListAuditLinesRequest(action: String(repeating: "a", count: 257)), "action must be at most 256 bytes"),
             (ListAuditLinesRequest(target: "*a*b*c*d*e*f*g*h*"), "target must have at most 8 asterisks"),
             (ListAuditLinesRequest(until: Timestamp(seconds: .max, nanos: 0)), "until is not a valid time"),
+            (ListAuditLinesRequest(actionGroup: .unrecognized(9)), "action_group must be one of 0 to 8"),
         ]
         for (request, message) in requests {
             let error = await refusal { _ = try await world.page(request) }
@@ -195,7 +198,7 @@ import Wire
     @Test(.onSQLite, arguments: [[AuditActorKind.user], people])
     func linesOfPeopleAreFoundByTheirIndex(kinds: [AuditActorKind]) async throws {
         let world = try await World()
-        let filter = try AuditFilter(ListAuditLinesRequest(actorKinds: kinds, target: "f1"))
+        let filter = try AuditFilter(ListAuditLinesRequest(actorKinds: kinds, target: "f1"), AuditVocabulary())
         let query = AuditQuery(
             organizationID: 1, since: UnixTime(microseconds: 0), filter: filter, newestFirst: true)
         var arguments: [(any Bindable)?] = []

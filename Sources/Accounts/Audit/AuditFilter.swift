@@ -1,4 +1,5 @@
 import Basics
+import Capability
 import Database
 import GatewayAPI
 import Proto
@@ -18,21 +19,31 @@ struct AuditFilter: Sendable {
     let result: TextPattern?
     /// Whether the lines of all other results are wanted.
     let excludesResult: Bool
+    /// The actions of the group; `nil` = all.
+    let groupActions: [String]?
     /// Later lines, and those of this time, are left out; `nil` = none.
     let until: UnixTime?
 
     /// Makes a filter that matches every line.
     init() {
         (kinds, until, excludesResult) = ([], nil, false)
-        (actor, action, target, result) = (nil, nil, nil, nil)
+        (actor, action, target, result, groupActions) = (nil, nil, nil, nil, nil)
     }
 
     /// - Throws: INVALID_ARGUMENT with the name of the field.
-    init(_ request: ListAuditLinesRequest) throws(RPCError) {
+    init(_ request: ListAuditLinesRequest, _ vocabulary: AuditVocabulary) throws(RPCError) {
         if let unknown = request.actorKinds.first(where: { Self.prefixes(of: $0).isEmpty }) {
             throw .invalidArgument("actor_kinds must hold kinds of actors, not \(unknown.rawValue)")
         }
         kinds = Set(request.actorKinds).sorted { $0.rawValue < $1.rawValue }
+        if request.actionGroup == .unspecified {
+            groupActions = nil
+        } else {
+            guard let group = AuditSentence.Group(rawValue: request.actionGroup.rawValue) else {
+                throw .invalidArgument("action_group must be one of 0 to 8, or the name of a group")
+            }
+            groupActions = vocabulary.actions(of: group)
+        }
         actor = try Self.pattern(request.actor, field: "actor")
         action = try Self.pattern(request.action, field: "action")
         target = try Self.pattern(request.target, field: "target")
@@ -47,7 +58,7 @@ struct AuditFilter: Sendable {
 
     /// Whether the filter matches every line.
     var isEmpty: Bool {
-        kinds.isEmpty && actor == nil && action == nil && target == nil && result == nil
+        kinds.isEmpty && groupActions == nil && actor == nil && action == nil && target == nil && result == nil
             && until == nil
     }
 
@@ -55,7 +66,7 @@ struct AuditFilter: Sendable {
     var scope: String {
         ([actor, action, target, result].map { $0?.text ?? "" }
             + kinds.map { "\($0.rawValue)" } + ["\(excludesResult)"]
-            + ["\(until?.microseconds ?? .max)"]).joined(separator: "\n")
+            + ["\(until?.microseconds ?? .max)", groupActions?.joined(separator: " ") ?? "all"]).joined(separator: "\n")
     }
 
     private static func pattern(_ text: String, field: String) throws(RPCError) -> TextPattern? {
@@ -106,6 +117,10 @@ extension AuditFilter {
         if let until {
             arguments.append(until.microseconds)
             conditions.append("+at < $\(arguments.count)")
+        }
+        if let groupActions {
+            let names = groupActions.map { "'\($0)'" }.joined(separator: ", ")
+            conditions.append("action IN (\(names.isEmpty ? "''" : names))")
         }
         for (column, pattern) in [("actor", actor), ("action", action), ("result", result)] {
             guard let pattern else { continue }

@@ -115,6 +115,15 @@ package struct AuditRecords<C: ReadConnection> {
             """, arguments: arguments, row: Self.record)
     }
 
+    /// - Parameter organizationID: the organization of the line; `nil` = any.
+    func find(id: Int64, organizationID: Int64?) throws -> AuditRecord? {
+        try connection.first(
+            """
+            SELECT id, at, actor, organization_id, organization, action, target, ids, peer, result, count FROM audit
+            WHERE id = $1 AND organization_id = coalesce($2, organization_id)
+            """, id, organizationID, row: Self.record)
+    }
+
     /// Returns the id of the line with which a search of a range of ids ends that compares `count` lines; `nil` if the range has
     /// fewer.
     func end(_ query: AuditQuery, in ids: Range<Int64>, count: Int) throws -> Int64? {

@@ -13,7 +13,7 @@ struct AuditLog: Command {
     static let discussion = [
         """
         Admins see the lines of their organization; admins of 'system' see all lines. With --json, each line is one JSON \
-        object; --output csv writes all fields.
+        object; --output csv and wide write all fields.
         """
     ]
 
@@ -27,6 +27,7 @@ struct AuditLog: Command {
                 "--who", "WHO", \.who,
                 "Show lines of people (users, the gateway and unknown callers), of devices (and keys), or of all (default: people; with --json, csv or --follow: all)"
             ),
+            .option("--about", "GROUP", \.group, "Show only actions of this group"),
             .option("--actor", "TEXT", \.actor, "Show only lines of this actor; * stands for any text"),
             .option("--action", "TEXT", \.action, "Show only lines of this action; * stands for any text"),
             .option(
@@ -45,6 +46,7 @@ struct AuditLog: Command {
     var since = PastTime.ago(seconds: 86_400)
     var until: PastTime?
     var who: AuditedActors?
+    var group: AuditedGroup?
     var actor = ""
     var action = ""
     var target = ""
@@ -81,7 +83,8 @@ struct AuditLog: Command {
         return ListAuditLinesRequest(
             since: Timestamp(since.time(at: now)), pageSize: Self.pageSize,
             until: until.map { Timestamp($0.time(at: now)) },
-            actorKinds: kinds, actor: actor, action: action, target: target, result: result)
+            actorKinds: kinds, actor: actor, action: action, target: target, result: result,
+            actionGroup: group?.number ?? .unspecified, withSentences: true)
     }
 }
 
@@ -96,6 +99,31 @@ enum AuditedActors: String, ArgumentChoice {
         case .people: [.user, .gateway, .unknown]
         case .devices: [.device, .key]
         case .all: []
+        }
+    }
+}
+
+/// The actions that a command shows.
+enum AuditedGroup: String, ArgumentChoice {
+    case uploads
+    case downloads
+    case deletions
+    case changes
+    case signIns = "sign-ins"
+    case access
+    case devices
+    case gateway
+
+    var number: AuditActionGroup {
+        switch self {
+        case .uploads: .upload
+        case .downloads: .download
+        case .deletions: .deletion
+        case .changes: .change
+        case .signIns: .signIn
+        case .access: .access
+        case .devices: .device
+        case .gateway: .gateway
         }
     }
 }
@@ -116,7 +144,11 @@ private struct AuditPrinter {
         self.width = options.output.format == nil && options.output.columns == nil ? width : nil
         format = options.json ? .json : options.output.format ?? .table
         let known = AuditLine().fields.map(\.name)
-        columns = options.output.columns?.names ?? (format == .wide || format == .csv ? known : AuditLine.columns)
+        // A sentence of a few words is of more use than the address beside the beginning of one.
+        let isNarrow = width.map { $0 < 100 } ?? false
+        columns =
+            options.output.columns?.names
+            ?? (format == .wide || format == .csv ? known : isNarrow ? ["at", "sentence"] : AuditLine.columns)
         if let unknown = columns.first(where: { !known.contains($0) }) {
             throw ClientFailure(
                 "--columns has the unknown column \(unknown): known are \(known.joined(separator: ", "))",
@@ -144,7 +176,7 @@ private struct AuditPrinter {
         guard !lines.isEmpty else { return [] }
         var table = ListTable(
             rows: lines.map(\.fields), columns: columns,
-            expendable: ["ids", "count", "organization", "peer", "target"])
+            expendable: ["ids", "count", "organization", "peer", "target", "result"])
         if isFirst, let width { table = table.fitting(into: width) }
         columns = table.columns
         let cells = isFirst ? table.cells : Array(table.cells.dropFirst())
@@ -153,18 +185,25 @@ private struct AuditPrinter {
             zip(longest, row.map(TextLayout.printable)).map { $0.count < $1.count ? $1 : $0 }
         }
         let text = TextLayout.table([longest] + cells, width: width, shortening: table.shortened)
-        return text.split(separator: "\n", omittingEmptySubsequences: false).dropFirst().map(String.init)
+        return text.split(separator: "\n", omittingEmptySubsequences: false).dropFirst().map(Self.endingWithWord)
+    }
+
+    /// Returns the line without the first part of a word that the terminal has no space for, which could pass for another id.
+    private static func endingWithWord(_ line: Substring) -> String {
+        guard line.hasSuffix("…"), let space = line.lastIndex(of: " ") else { return String(line) }
+        return line[..<space] + "…"
     }
 }
 
 extension AuditLine: Resource {
-    package static let columns = ["at", "actor", "organization", "action", "target", "peer", "result", "count", "ids"]
+    package static let columns = ["at", "organization", "peer", "sentence"]
 
     package var fields: [ResourceField] {
         [
             .number("line_id", lineID), .time("at", at), .text("actor", actor), .text("organization", organization),
             .text("action", action), .text("target", target), .text("peer", peer), .text("result", result),
             .number("count", count), .text("ids", ids.joined(separator: " ")),
+            .text("sentence", sentence.map(\.text).joined()),
         ]
     }
 }

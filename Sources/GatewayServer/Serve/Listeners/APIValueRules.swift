@@ -7,6 +7,7 @@ extension OpenAPIDocument {
         ".page_size": .range(0...Int64(Int32.max)),
         ".file_ids": .identifiers("^[0-9A-Za-z._-]{1,128}$", example: "0192f0c1-7a3b-7c4d-8e5f-60718293a4b5"),
 
+        "archebase.auth.v1.ListAuditLineTargetsRequest.line_id": .pattern("^[1-9][0-9]{0,17}$", example: "1"),
         "archebase.auth.v1.CreateApiTokenRequest.expired_at": .required,
         "archebase.auth.v1.CreateApiTokenRequest.role": .oneOf(["viewer", "operator", "admin"]),
         "archebase.auth.v1.CreateApiTokenRequest.token_name": .minimumLength(1),
