@@ -37,6 +37,8 @@ struct Asset: Sendable {
         "api.js": PackageResources.api_js,
         "app.js": PackageResources.app_js,
         "archive-upload.js": PackageResources.archive_upload_js,
+        "audit-filter.js": PackageResources.audit_filter_js,
+        "audit-sentence.js": PackageResources.audit_sentence_js,
         "audit.js": PackageResources.audit_js,
         "backup.js": PackageResources.backup_js,
         "chart.js": PackageResources.chart_js,
