@@ -55,6 +55,7 @@ struct Asset: Sendable {
         "devices.js": PackageResources.devices_js,
         "dialog.js": PackageResources.dialog_js,
         "dom.js": PackageResources.dom_js,
+        "export-file.js": PackageResources.export_file_js,
         "facet-list.js": PackageResources.facet_list_js,
         "file-type.js": PackageResources.file_type_js,
         "filter-outcome.js": PackageResources.filter_outcome_js,

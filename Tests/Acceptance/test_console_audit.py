@@ -1,5 +1,10 @@
-"""Reads the console's audit log in headless Chromium: filters, folded lines, targets."""
+"""Reads the console's audit log in headless Chromium: filters, folded lines, targets, exports."""
 
+import csv
+import io
+import json
+
+from support.commands import CommandLine
 from support.parties import PASSWORD, Fleet, User
 from support.uploads import FILE_NAME_TAG, completed, content
 
@@ -83,3 +88,23 @@ def test_deleted_objects_are_listed_and_restored(page, new_organization):
     page.resize((390, 844))
     assert page.script("return document.documentElement.scrollWidth <= innerWidth")
     assert not page.violations()
+
+
+def test_exports_have_the_lines_of_the_filter(page, gateway, new_organization, tmp_path):
+    boss = new_organization()
+    filled(boss)
+    page.sign_in(boss.organization, "boss", PASSWORD)
+    page.go("Audit log")
+    page.choose("Who", "Devices and keys")
+    page.until(lambda: "Picker 041 uploaded 3 files" in events(page))
+    page.press("Export CSV")
+    page.notice("6 lines exported.")
+    rows = list(csv.DictReader(io.StringIO(page.downloaded("audit.csv").decode(), newline="")))
+    page.press("Export JSON")
+    exported = json.loads(page.downloaded("audit.json"))["audit"]
+    line = CommandLine(gateway.binary, gateway, tmp_path)
+    line.run("login", "--user", "boss", "--organization", boss.organization, "--password-stdin", input=PASSWORD)
+    listed = [json.loads(text) for text in line.run("audit", "--who", "devices", "--json").stdout.splitlines()]
+    ids = [line["line_id"] for line in reversed(listed)]
+    assert ids and [int(row["line_id"]) for row in rows] == ids == [each["line_id"] for each in exported]
+    assert rows[0]["sentence"] == listed[-1]["sentence"] == "Picker 041 uploaded scan-2.bin"

@@ -1,10 +1,13 @@
 import { call, isSystemUser, selectedOrganization } from './api.js'
 import { auditFields, auditFilter, auditRequest, isFiltered } from './audit-filter.js'
 import { auditSentence } from './audit-sentence.js'
-import { badge, button, pageHeader } from './dom.js'
-import { timeElement } from './format.js'
+import { badge, button, h, pageHeader, showNotice } from './dom.js'
+import { exportRecords } from './export-file.js'
+import { formatCount, timeElement } from './format.js'
 import { pagedTable } from './table.js'
 
+/** Lines of one export, and of one request for it. */
+const [exportLimit, exportPage] = [100_000, 1000]
 /** Requests for one page: a page without matching lines is continued. */
 const mostRequests = 10
 const pageSize = 50
@@ -23,7 +26,8 @@ export async function renderAudit(body, { query, reload, signal }) {
     }
   }
   body.replaceChildren(
-    pageHeader('Audit log', button('Refresh', reload)),
+    pageHeader('Audit log', button('Export CSV', () => exportLines(request, 'csv', signal)),
+      button('Export JSON', () => exportLines(request, 'json', signal)), button('Refresh', reload)),
     auditFields(filter),
     pagedTable(columns(), load, isFiltered(filter) ? 'No events match the filter.' : 'No events in this period.'))
 }
@@ -37,4 +41,32 @@ function columns() {
     { title: 'Result', cell: ({ result }) => (result === 'OK' ? null : badge(result, 'bad')) },
     { title: 'Client address', isMinor: true, cell: (line) => line.peer || null },
   ].filter(Boolean)
+}
+
+const exportedColumns = ['at', 'sentence', 'actor', 'action', 'target', 'ids', 'result', 'count', 'organization', 'peer', 'line_id']
+
+/** Downloads the lines of the filter, each by itself. */
+async function exportLines(request, format, signal) {
+  const records = []
+  let pageToken = ''
+  do {
+    const { lines = [], nextPageToken = '' } = await call('audit', 'ListAuditLines',
+      { ...request, foldKeys: false, pageSize: exportPage, pageToken }, { isBackground: true })
+    records.push(...lines.map(exported))
+    pageToken = nextPageToken
+  } while (pageToken && records.length < exportLimit && !signal.aborted)
+  if (signal.aborted) return
+  exportRecords('audit', format, records, exportedColumns)
+  showNotice(pageToken
+    ? `The newest ${formatCount(records.length, 'line')} were exported. Choose a shorter period for older ones.`
+    : `${formatCount(records.length, 'line')} exported.`)
+}
+
+/** The fields of a line for other programs, by the names of the command line. */
+function exported(line) {
+  return {
+    at: line.at, sentence: (line.sentence ?? []).map(({ text }) => text).join(''), actor: line.actor, action: line.action,
+    target: line.target ?? '', ids: (line.ids ?? []).join(' '), result: line.result, count: Number(line.count ?? 1),
+    organization: line.organization ?? '', peer: line.peer ?? '', line_id: Number(line.lineId),
+  }
 }
