@@ -7,6 +7,7 @@ extension Catalog {
 
     private static let downloads = [
         AuditSentence(.download, "RequestDownload", "downloaded {targets}"),
+        AuditSentence(.download, "ViewObjects", "viewed {targets}", several: "viewed {targets} {count} times"),
         AuditSentence(.download, "ZipObjects", "downloaded an archive with {targets}"),
         AuditSentence(.download, "PresignObject", "got a URL of {target}", several: "got {count} URLs of objects"),
         AuditSentence(.download, "ReadObject", "read {target}", several: "read {count} objects"),

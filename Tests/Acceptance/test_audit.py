@@ -599,13 +599,18 @@ def test_targets_of_a_line_have_their_names(gateway, stubs, new_organization):
         completed(uploader, content(10 + number), {FILE_NAME_TAG: f"scan-{number}.bin"})
     files = {found.name: found.file_id for found in boss.list_all()}
     boss.objects("RequestDownload", file_ids=list(files.values()))
+    boss.objects("RequestDownload", file_ids=[files["scan-0.bin"]], purpose="DOWNLOAD_PURPOSE_VIEW")
     boss.object_management("DeleteObject", file_id=files["scan-1.bin"])
     boss.object_management("DeleteObject", file_id=files["scan-2.bin"])
     boss.object_management("PurgeObject", file_id=files["scan-2.bin"])
     audit = stubs.auth.AuditServiceStub(gateway.channel("admin"))
     request = stubs.auth.ListAuditLinesRequest(action_group="AUDIT_ACTION_GROUP_DOWNLOAD", with_sentences=True)
-    (downloaded,) = call(audit.ListAuditLines, request, boss.token).lines
+    downloaded, viewed = call(audit.ListAuditLines, request, boss.token).lines
     assert [part.text for part in downloaded.sentence] == ["boss", " ", "downloaded ", "3 objects"]
+    assert (viewed.action, viewed.target) == ("ViewObjects", f"files/{files['scan-0.bin']}")
+    assert "".join(part.text for part in viewed.sentence) == "boss viewed the object scan-0.bin"
+    (day,) = [day for day in boss.object_management("GetStatistics").days if day.requested_objects]
+    assert day.requested_objects == 3, "a view is no download"
 
     wanted = stubs.auth.ListAuditLineTargetsRequest(line_id=downloaded.line_id)
     targets = call(audit.ListAuditLineTargets, wanted, boss.token).targets
@@ -621,6 +626,9 @@ def test_targets_of_a_line_have_their_names(gateway, stubs, new_organization):
     with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT") as refusal:
         call(audit.ListAuditLineTargets, stubs.auth.ListAuditLineTargetsRequest(), boss.token)
     assert "line_id must be at least 1" in refusal.message
+    with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT") as refusal:
+        boss.objects("RequestDownload", file_ids=[files["scan-0.bin"]], purpose=7)
+    assert "purpose must be 0 or 1" in refusal.message
 
 
 def test_only_admins_read_the_log(admin, gateway, stubs, new_organization):

@@ -108,3 +108,18 @@ def test_exports_have_the_lines_of_the_filter(page, gateway, new_organization, t
     ids = [line["line_id"] for line in reversed(listed)]
     assert ids and [int(row["line_id"]) for row in rows] == ids == [each["line_id"] for each in exported]
     assert rows[0]["sentence"] == listed[-1]["sentence"] == "Picker 041 uploaded scan-2.bin"
+
+
+def test_preview_is_a_view(page, gateway, new_organization):
+    boss = new_organization()
+    uploader = Fleet.create(boss).uploader()
+    completed(uploader, b"hello world", {FILE_NAME_TAG: "notes.txt"})
+    (found,) = boss.list_all()
+    page.sign_in(boss.organization, "boss", PASSWORD)
+    page.open(f"http://{gateway.listeners['web']}/console/#/objects/{found.file_id}")
+    page.until(lambda: "hello world" in page.text)
+    page.go("Audit log")
+    page.until(lambda: "boss viewed the object notes.txt" in events(page))
+    assert not any("downloaded" in event for event in events(page))
+    days = boss.object_management("GetStatistics").days
+    assert sum(day.requested_objects for day in days) == 0

@@ -164,6 +164,23 @@ import Wire
         #expect(opened.map(\.target) == ["uploads/u1", "uploads/u3", "uploads/u5"])
     }
 
+    @Test func viewsOfAnObjectAreFoldedByPersonAndHour() async throws {
+        let world = try await World()
+        for _ in 0..<3 { try await world.write("user:acme/anna", "ViewObjects", "files/f1") }
+        try await world.write("user:acme/anna", "ViewObjects", "files/f2")
+        try await world.write("user:acme/ben", "ViewObjects", "files/f1")
+        for _ in 0..<2 { try await world.write("user:acme/ben", "RequestDownload", "files/f1") }
+        world.accounts.clock.advance(seconds: 3600)
+        try await world.write("user:acme/anna", "ViewObjects", "files/f1")
+        let lines = try await world.lines(ListAuditLinesRequest(target: "f*", foldKeys: true))
+        #expect(
+            lines.map { "\($0.actor) \($0.action) \($0.target) \($0.count)" } == [
+                "user:acme/anna ViewObjects files/f1 1", "user:acme/ben RequestDownload files/f1 1",
+                "user:acme/ben RequestDownload files/f1 1", "user:acme/ben ViewObjects files/f1 1",
+                "user:acme/anna ViewObjects files/f2 1", "user:acme/anna ViewObjects files/f1 3",
+            ])
+    }
+
     @Test func pageOfFoldedLinesEndsBetweenTwoHours() async throws {
         let world = try await World()
         for hour in 0..<3 {

@@ -1,7 +1,7 @@
 import Basics
 import Database
 
-/// Combines lines of devices and programs that only differ in their targets and minutes.
+/// Combines lines of devices and programs that only differ in their targets and minutes, and views of one object by one person.
 ///
 /// A fleet writes thousands of lines an hour, among which the lines of people are lost.
 struct AuditFold {
@@ -12,7 +12,12 @@ struct AuditFold {
         let actor: String
         let action: String
         let result: String
+        /// The object of a view; empty for a device, whose lines are combined whatever their targets.
+        let target: String
     }
+
+    /// The action of a view, which its person repeats.
+    private static let view = "ViewObjects"
 
     private static let microsecondsOfHour: Int64 = 3_600_000_000
     /// The size of a line in a page beside its texts.
@@ -36,10 +41,12 @@ struct AuditFold {
     mutating func add(_ record: AuditRecord) -> Bool {
         let hour = record.at.microseconds / Self.microsecondsOfHour
         let entry = record.entry
+        let isView = entry.action == Self.view && entry.ids.isEmpty
         let key = Key(
             hour: hour, organizationID: entry.organization?.id, actor: entry.actor, action: entry.action,
-            result: entry.result)
-        if entry.isOfKey, let place = places[key] {
+            result: entry.result, target: isView ? entry.target : "")
+        let isFolded = entry.isOfKey || isView
+        if isFolded, let place = places[key] {
             records[place].combine(with: record)
             return true
         }
@@ -49,7 +56,7 @@ struct AuditFold {
         guard records.isEmpty || !isFull && bytes + size <= limit.bytes else { return false }
         self.hour = hour
         bytes += size
-        if entry.isOfKey { places[key] = records.count }
+        if isFolded { places[key] = records.count }
         records.append(record)
         return true
     }

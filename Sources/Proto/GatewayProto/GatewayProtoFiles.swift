@@ -438,7 +438,7 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.ListAuditLinesRequest.action	Only lines of this action, e.g. `DeleteObject` or `Delete*`.
         archebase.auth.v1.ListAuditLinesRequest.target	Only lines with this target, e.g. `sites/4`; or with this id as their target, or among their ids.
         archebase.auth.v1.ListAuditLinesRequest.result	Only lines of this result, e.g. `OK`; with `!` before it, of all others.
-        archebase.auth.v1.ListAuditLinesRequest.fold_keys	Combines the lines of one device or key with the same action and result in one hour. Lists backwards.
+        archebase.auth.v1.ListAuditLinesRequest.fold_keys	Combines the lines of one device or key with the same action and result in one hour, and the views of one object by one person. Lists backwards.
         archebase.auth.v1.ListAuditLinesRequest.action_group	Only lines of the actions of this group; unset = all.
         archebase.auth.v1.ListAuditLinesRequest.with_sentences	Whether lines have their `sentence`.
         archebase.auth.v1.ListAuditLinesResponse.next_page_token	Never empty without newest_first, because it continues with later lines. With newest_first or fold_keys: empty after the oldest line.
@@ -461,7 +461,7 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.AuditTarget.resource	E.g. `objects/ID`, `devices/260427-000001`.
         archebase.auth.v1.AuditTarget.display_name	Empty if it has none, or does not exist any more.
         archebase.auth.v1.AuditActionGroup	The subjects of actions.
-        archebase.auth.v1.AuditActionGroup.AUDIT_ACTION_GROUP_DOWNLOAD	Downloads, archives, copies and URLs of objects.
+        archebase.auth.v1.AuditActionGroup.AUDIT_ACTION_GROUP_DOWNLOAD	Downloads, views, archives, copies and URLs of objects.
         archebase.auth.v1.AuditActionGroup.AUDIT_ACTION_GROUP_DELETION	Deletions and restorations of objects, and what decides about them.
         archebase.auth.v1.AuditActionGroup.AUDIT_ACTION_GROUP_CHANGE	Changes of objects, and saved searches.
         archebase.auth.v1.AuditActionGroup.AUDIT_ACTION_GROUP_ACCESS	Organizations, users, sites, keys and tokens.
@@ -666,6 +666,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.ObjectFolder.recorded_from	The beginning of the first recording and the end of the last one; unset if no file has them.
         archebase.data_gateway.v1.ListObjectsResponse.next_page_token	Empty on the last page.
         archebase.data_gateway.v1.RequestDownloadRequest.lifetime_seconds	For how long the URLs work; 0 means 900. At most what the gateway's configuration allows (downloads.max_lifetime_seconds).
+        archebase.data_gateway.v1.RequestDownloadRequest.purpose	The description of the call in the audit log and in statistics; it changes no right.
         archebase.data_gateway.v1.DownloadObjectLocation.read	The response to it has the file's name in Content-Disposition.
         archebase.data_gateway.v1.DownloadObjectLocation.name	The file's name, size and checksum, as in DataObject, for comparison with an existing file.
         archebase.data_gateway.v1.RequestDownloadResponse.expires_at_unix	The common expiry time, in seconds since 1970.
@@ -684,6 +685,8 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.StoredFileStatus.STORED_FILE_STATUS_UNKNOWN	The caller has not uploaded the file, or it was deleted before `deletions_known_since_unix`.
         archebase.data_gateway.v1.CopyJobStatus	The state of a copy job.
         archebase.data_gateway.v1.DataGatewayErrorCode	The detail codes of this package, as numbers. They are sent as text, in ErrorDetail.code.
+        archebase.data_gateway.v1.DownloadPurpose.DOWNLOAD_PURPOSE_UNSPECIFIED	The files are downloaded.
+        archebase.data_gateway.v1.DownloadPurpose.DOWNLOAD_PURPOSE_VIEW	A person looks at the files. The audit log has the action `ViewObjects`, and statistics do not count it.
         archebase.meta.v1.DeviceManagementService	Suites and devices. Most responses are the resource itself.
         archebase.meta.v1.DeviceManagementService.UpdateDeviceSuite	Changes the name or the description of a suite. Fields that are not set stay.
         archebase.meta.v1.DeviceManagementService.RegisterDevice	Registers a device, so that it can be initialized.

@@ -57,7 +57,7 @@ public struct AuditServiceClient<Transport: CallTransport>: Sendable {
 public enum AuditActionGroup: ProtobufEnum {
     case unspecified
     case upload
-    /// Downloads, archives, copies and URLs of objects.
+    /// Downloads, views, archives, copies and URLs of objects.
     case download
     /// Deletions and restorations of objects, and what decides about them.
     case deletion
@@ -205,7 +205,8 @@ public struct ListAuditLinesRequest: Message {
     public var target: String = ""
     /// Only lines of this result, e.g. `OK`; with `!` before it, of all others.
     public var result: String = ""
-    /// Combines the lines of one device or key with the same action and result in one hour. Lists backwards.
+    /// Combines the lines of one device or key with the same action and result in one hour, and the views of one object by one person.
+    /// Lists backwards.
     public var foldKeys: Bool = false
     /// Only lines of the actions of this group; unset = all.
     public var actionGroup: AuditActionGroup = AuditActionGroup(rawValue: 0)
