@@ -41,6 +41,11 @@ extension OpenAPIDocument {
         "archebase.data_gateway.v1.CreateSiteUploadRequest.relative_path":
             .pattern("^([^/]+(/[^/]+)*)?$", example: "run7/front.mp4", mayBeEmpty: true),
         "archebase.data_gateway.v1.DeleteObjectsRequest.filter": .minimumLength(1),
+        // Up to 604,800 seconds, the largest value of downloads.max_lifetime_seconds.
+        "archebase.data_gateway.v1.RequestDownloadRequest.lifetime_seconds":
+            .pattern(
+                "^(0|[1-9][0-9]{0,4}|[1-5][0-9]{5}|60[0-3][0-9]{3}|604[0-7][0-9]{2}|604800)$", example: "900",
+                mayBeEmpty: true),
         "archebase.data_gateway.v1.RestoreObjectsRequest.filter": .minimumLength(1),
         "archebase.data_gateway.v1.PurgeObjectsRequest.filter": .minimumLength(1),
         "archebase.data_gateway.v1.GetObjectFacetsRequest.facet":
