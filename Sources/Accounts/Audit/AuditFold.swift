@@ -20,6 +20,8 @@ struct AuditFold {
     private static let view = "ViewObjects"
 
     private static let microsecondsOfHour: Int64 = 3_600_000_000
+    /// The largest number of lines of a page whose hour has not ended.
+    private static let mostLines = 1000
     /// The size of a line in a page beside its texts.
     private static let overhead = 64
 
@@ -50,8 +52,8 @@ struct AuditFold {
             records[place].combine(with: record)
             return true
         }
-        // Full pages end between two hours, so that an hour's lines are on one page, unless there are very many.
-        let isFull = records.count >= limit.rows && (hour != self.hour || records.count >= 10 * limit.rows)
+        // Full pages end between two hours, so that an hour's lines are on one page.
+        let isFull = records.count >= (hour == self.hour ? Self.mostLines : limit.rows)
         let size = Self.overhead + entry.target.utf8.count + entry.ids.reduce(0) { $0 + $1.utf8.count + 2 }
         guard records.isEmpty || !isFull && bytes + size <= limit.bytes else { return false }
         self.hour = hour

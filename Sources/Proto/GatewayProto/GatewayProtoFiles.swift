@@ -438,7 +438,7 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.ListAuditLinesRequest.action	Only lines of this action, e.g. `DeleteObject` or `Delete*`.
         archebase.auth.v1.ListAuditLinesRequest.target	Only lines with this target, e.g. `sites/4`; or with this id as their target, or among their ids.
         archebase.auth.v1.ListAuditLinesRequest.result	Only lines of this result, e.g. `OK`; with `!` before it, of all others.
-        archebase.auth.v1.ListAuditLinesRequest.fold_keys	Combines the lines of one device or key with the same action and result in one hour, and the views of one object by one person. Lists backwards.
+        archebase.auth.v1.ListAuditLinesRequest.fold_keys	Combines the lines of one device or key with the same action and result in one hour, and the views of one object by one person. Lists backwards. A full page continues to the end of its hour, so that it may have more lines than page_size, at most 1000.
         archebase.auth.v1.ListAuditLinesRequest.action_group	Only lines of the actions of this group; unset = all.
         archebase.auth.v1.ListAuditLinesRequest.with_sentences	Whether lines have their `sentence`.
         archebase.auth.v1.ListAuditLinesResponse.next_page_token	Never empty without newest_first, because it continues with later lines. With newest_first or fold_keys: empty after the oldest line.

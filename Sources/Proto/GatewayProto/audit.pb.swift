@@ -206,7 +206,7 @@ public struct ListAuditLinesRequest: Message {
     /// Only lines of this result, e.g. `OK`; with `!` before it, of all others.
     public var result: String = ""
     /// Combines the lines of one device or key with the same action and result in one hour, and the views of one object by one person.
-    /// Lists backwards.
+    /// Lists backwards. A full page continues to the end of its hour, so that it may have more lines than page_size, at most 1000.
     public var foldKeys: Bool = false
     /// Only lines of the actions of this group; unset = all.
     public var actionGroup: AuditActionGroup = AuditActionGroup(rawValue: 0)
