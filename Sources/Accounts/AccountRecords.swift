@@ -250,6 +250,15 @@ enum AccountRecords {
                 -- time_zone: a name of the time zone database; empty = none is set.
                 ALTER TABLE sites ADD COLUMN time_zone TEXT NOT NULL DEFAULT '';
                 """),
+        Migration(
+            name: "accounts-audit-of-people",
+            sql: """
+                -- The lines that no device or key wrote, which are few: a device writes two for each upload.
+                CREATE INDEX audit_of_people ON audit (organization_id, id) WHERE
+                    (actor < 'device:' OR actor >= 'device;') AND (actor < 'site:' OR actor >= 'site;')
+                    AND (actor < 'static_key:' OR actor >= 'static_key;')
+                    AND (actor < 'certificate:' OR actor >= 'certificate;');
+                """),
     ]
 }
 

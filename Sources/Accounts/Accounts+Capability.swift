@@ -86,11 +86,15 @@ extension Accounts: Capability {
 package struct AccountManagement: Capability {
     private let accounts: Accounts
     private let devices: any DeviceDirectory
+    private let vocabulary: AuditVocabulary
 
-    /// - Parameter devices: decides for which devices keys may be made.
-    package init(_ accounts: Accounts, devices: any DeviceDirectory) {
+    /// - Parameters:
+    ///   - devices: decides for which devices keys may be made.
+    ///   - vocabulary: the words of the audit log for all actions.
+    package init(_ accounts: Accounts, devices: any DeviceDirectory, vocabulary: AuditVocabulary) {
         self.accounts = accounts
         self.devices = devices
+        self.vocabulary = vocabulary
     }
 
     package static var access: AccessTable {
@@ -144,7 +148,7 @@ package struct AccountManagement: Capability {
                     IdentityManagementServiceMethods.setSignInPolicy,
                 ]
             ),
-            (.user(.admin), [AuditServiceMethods.listAuditLines]),
+            (.user(.admin), [AuditServiceMethods.listAuditLines, AuditServiceMethods.listAuditLineTargets]),
         ])
     }
 
@@ -153,6 +157,6 @@ package struct AccountManagement: Capability {
         accounts.adminAuthService(devices: devices).register(in: &router)
         accounts.userAuthService.register(in: &router)
         accounts.identityManagementService.register(in: &router)
-        accounts.auditService.register(in: &router)
+        accounts.auditService(vocabulary).register(in: &router)
     }
 }

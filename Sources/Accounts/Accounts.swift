@@ -151,7 +151,10 @@ extension Accounts {
 
     package var identityManagementService: IdentityManagementService { IdentityManagementService(accounts: self) }
 
-    package var auditService: AuditService { AuditService(accounts: self, pageTokens: registries.pageTokens) }
+    /// - Parameter vocabulary: the words for all actions.
+    package func auditService(_ vocabulary: AuditVocabulary) -> AuditService {
+        AuditService(accounts: self, pageTokens: registries.pageTokens, vocabulary: vocabulary)
+    }
 }
 
 /// Functions for other modules, in their own transactions.

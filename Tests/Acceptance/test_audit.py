@@ -11,13 +11,15 @@ from contextlib import contextmanager
 
 import grpc
 import pytest
+from support.commands import USAGE, CommandLine
 from support.database import change, integrity_error, reading
 from support.gateway import ADMIN_PASSWORD, eventually
 from support.parties import PASSWORD, Fleet, Uploader, User, call, exchange, init_device, unique, unique_device_id
+from support.raw import fetch_url
 from support.refusal import refused
 from support.stubs import descriptors
 from support.totp import App
-from support.uploads import Upload, content
+from support.uploads import FILE_NAME_TAG, Upload, completed, content
 
 #: The methods without an effect (besides those named Get… or List…), or that may not commit: signing in must not cost
 #: an fsync.
@@ -484,12 +486,14 @@ def command(gateway, tmp_path):
 def test_the_command_shows_the_lines_since_a_time_and_those_that_come(admin, command, log):
     site = admin.admin("CreateSite", name=unique("site")).site.site_id
     shown, _ = command("audit", "--since", "1h").communicate(timeout=60)
-    (line,) = [line for line in shown.splitlines() if f"  sites/{site}  " in line]
-    words = ["user:system/admin", "system", "CreateSite", f"sites/{site}", "127.0.0.1", "OK", "1"]
-    assert re.split(" {2,}", line)[1:9] == [*words, "-"]
+    (name,) = [each.name for each in admin.admin("ListSites", page_size=1000).sites if each.site_id == site]
+    (line,) = [line for line in shown.splitlines() if name in line]
+    assert re.split(" {2,}", line)[1:] == ["system", "127.0.0.1", f"admin created the site {name}"]
     header = shown.splitlines()[0]
-    assert header.split() == ["AT", "ACTOR", "ORGANIZATION", "ACTION", "TARGET", "PEER", "RESULT", "COUNT", "IDS"]
-    assert line.index("user:system/admin") == header.index("ACTOR")
+    assert header.split() == ["AT", "ORGANIZATION", "PEER", "SENTENCE"]
+    assert line.index("admin created") == header.index("SENTENCE")
+    shown, _ = command("audit", "--output", "wide").communicate(timeout=60)
+    assert shown.split()[:4] == ["LINE", "ID", "AT", "ACTOR"]
     wanted = ["--actor", "user:system/*", "--action", "CreateSite", "--target", f"sites/{site}", "--result", "OK"]
     shown, _ = command("audit", "--since", "2020-01-31", *wanted, "--json").communicate(timeout=60)
     assert [json.loads(text)["target"] for text in shown.splitlines()] == [f"sites/{site}"]
@@ -522,6 +526,109 @@ def test_the_command_shows_the_lines_since_a_time_and_those_that_come(admin, com
         follower.kill()
         follower.wait()
         follower.stdout.close()
+
+
+def test_filters_are_combined(gateway, stubs, new_organization, tmp_path):
+    """By gRPC, REST and the command line: who disabled which device, and what a device did."""
+    boss = new_organization()
+    fleet = Fleet.create(boss)
+    uploader, other = fleet.uploader(display_name="Picker 041"), fleet.uploader(display_name="Picker 042")
+    for each in uploader, other:
+        boss.devices("DisableDevice", name=f"devices/{each.device_id}")
+    boss.devices("EnableDevice", name=f"devices/{uploader.device_id}")
+    exchange(gateway, stubs, uploader.credential)
+    uploader.sign_in()
+    for _ in range(3):
+        Upload.create(uploader)
+    audit = stubs.auth.AuditServiceStub(gateway.channel("admin"))
+
+    def listed(**fields) -> list:
+        reply = call(audit.ListAuditLines, stubs.auth.ListAuditLinesRequest(with_sentences=True, **fields), boss.token)
+        assert not reply.has_more
+        return list(reply.lines)
+
+    def texts(**fields) -> list[str]:
+        return ["".join(part.text for part in line.sentence) for line in listed(**fields)]
+
+    target = {"target": uploader.device_id, "actor_kinds": ["AUDIT_ACTOR_KIND_USER"]}
+    assert texts(**target, action="*ableDevice") == [
+        "boss disabled the device Picker 041",
+        "boss enabled the device Picker 041",
+    ]
+    assert texts(**target, action_group="AUDIT_ACTION_GROUP_ACCESS", result="OK") == []
+    (row,) = listed(actor=f"device:{uploader.device_id}", fold_keys=True)
+    assert (row.line_count, row.count, row.action) == (3, 3, "CreateLogicalUpload")
+    (sentence,) = texts(actor=f"device:{uploader.device_id}", fold_keys=True)
+    assert sentence == "Picker 041 began 3 uploads"
+    first = call(
+        audit.ListAuditLines, stubs.auth.ListAuditLinesRequest(action="DisableDevice", page_size=1), boss.token
+    )
+    assert first.has_more
+    with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT") as refusal:
+        request = stubs.auth.ListAuditLinesRequest(action="EnableDevice", page_token=first.next_page_token)
+        call(audit.ListAuditLines, request, boss.token)
+    assert "page_token was not issued for this list" in refusal.message
+    with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT") as refusal:
+        call(audit.ListAuditLines, stubs.auth.ListAuditLinesRequest(target="*" * 9), boss.token)
+    assert "target must have at most 8 asterisks" in refusal.message
+
+    query = f"action=Disable*&target={other.device_id}&with_sentences=true&actor_kinds=AUDIT_ACTOR_KIND_USER"
+    headers = {"authorization": f"Bearer {boss.token}"}
+    response = fetch_url(f"http://{gateway.listeners['web']}/v1/auditLines?{query}", headers=headers)
+    (found,) = json.loads(response.body)["lines"]
+    assert found["sentence"][-1] == {"text": "Picker 042", "resource": f"devices/{other.device_id}"}
+
+    line = CommandLine(gateway.binary, gateway, tmp_path)
+    line.run("login", "--user", "boss", "--organization", boss.organization, "--password-stdin", input=PASSWORD)
+    shown = line.run("audit", "--about", "devices", "--target", uploader.device_id, "--action", "*ableDevice").stdout
+    assert [text.split("  ")[-1] for text in shown.splitlines()[1:]] == [
+        "boss disabled the device Picker 041",
+        "boss enabled the device Picker 041",
+    ]
+    # A table is for people: devices' lines are asked for. Programs read all lines.
+    assert "began the upload" not in line.run("audit").stdout
+    assert line.run("audit", "--who", "devices").stdout.count("Picker 041 began the upload") == 3
+    assert line.run("audit", "--json").stdout.count('"CreateLogicalUpload"') == 3
+    assert line.refused(USAGE, "audit", "--who", "robots")
+
+
+def test_targets_of_a_line_have_their_names(gateway, stubs, new_organization):
+    boss, stranger = new_organization(), new_organization()
+    uploader = Fleet.create(boss).uploader()
+    for number in range(3):
+        completed(uploader, content(10 + number), {FILE_NAME_TAG: f"scan-{number}.bin"})
+    files = {found.name: found.file_id for found in boss.list_all()}
+    boss.objects("RequestDownload", file_ids=list(files.values()))
+    boss.objects("RequestDownload", file_ids=[files["scan-0.bin"]], purpose="DOWNLOAD_PURPOSE_VIEW")
+    boss.object_management("DeleteObject", file_id=files["scan-1.bin"])
+    boss.object_management("DeleteObject", file_id=files["scan-2.bin"])
+    boss.object_management("PurgeObject", file_id=files["scan-2.bin"])
+    audit = stubs.auth.AuditServiceStub(gateway.channel("admin"))
+    request = stubs.auth.ListAuditLinesRequest(action_group="AUDIT_ACTION_GROUP_DOWNLOAD", with_sentences=True)
+    downloaded, viewed = call(audit.ListAuditLines, request, boss.token).lines
+    assert [part.text for part in downloaded.sentence] == ["boss", " ", "downloaded ", "3 objects"]
+    assert (viewed.action, viewed.target) == ("ViewObjects", f"files/{files['scan-0.bin']}")
+    assert "".join(part.text for part in viewed.sentence) == "boss viewed the object scan-0.bin"
+    (day,) = [day for day in boss.object_management("GetStatistics").days if day.requested_objects]
+    assert day.requested_objects == 3, "a view is no download"
+
+    wanted = stubs.auth.ListAuditLineTargetsRequest(line_id=downloaded.line_id)
+    targets = call(audit.ListAuditLineTargets, wanted, boss.token).targets
+    states = {target.resource.removeprefix("objects/"): (target.display_name, target.state) for target in targets}
+    assert states == {
+        files["scan-0.bin"]: ("scan-0.bin", 1),
+        files["scan-1.bin"]: ("scan-1.bin", 2),
+        files["scan-2.bin"]: ("", 3),
+    }
+    with refused(stubs, "NOT_FOUND") as refusal:
+        call(audit.ListAuditLineTargets, wanted, stranger.token)
+    assert "does not exist" in refusal.message
+    with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT") as refusal:
+        call(audit.ListAuditLineTargets, stubs.auth.ListAuditLineTargetsRequest(), boss.token)
+    assert "line_id must be at least 1" in refusal.message
+    with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT") as refusal:
+        boss.objects("RequestDownload", file_ids=[files["scan-0.bin"]], purpose=7)
+    assert "purpose must be 0 or 1" in refusal.message
 
 
 def test_only_admins_read_the_log(admin, gateway, stubs, new_organization):

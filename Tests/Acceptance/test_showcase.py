@@ -4,10 +4,12 @@ import datetime
 import io
 import subprocess
 import zipfile
+from collections import Counter
 
 import pytest
 from mcap.reader import make_reader
 from selenium.webdriver.common.keys import Keys
+from support.gateway import eventually
 from support.large_fleet import LargeFleet
 from support.person import Person
 from support.uploads import download
@@ -102,3 +104,29 @@ def test_folder_of_a_day_is_downloaded_as_one_archive_with_five_clicks(fleet, pa
     splits = {f"{yesterday}_picker-041_rosbag2_{part}.mcap" for part in range(3)}
     assert files == {"front.mp4", "metadata.yaml"} | splits
     assert person.actions == 5
+
+
+def test_deleted_objects_are_found_and_restored_with_four_clicks(fleet, stubs, page):
+    """Who deleted these objects, and how to get them back: from the overview, by an administrator."""
+    admin = fleet.login(stubs, "orchard-robotics")
+    counts = Counter(found.device_id for found in admin.list_all())
+    # Objects of one line of the audit log, which has at most 100.
+    device, count = max((entry for entry in counts.items() if entry[0] and entry[1] <= 100), key=lambda entry: entry[1])
+    deleted = admin.object_management("DeleteObjects", filter=f"device={device}", reason="the wrong robot").operation
+    eventually(
+        lambda: admin.object_management("GetObjectOperation", operation_id=deleted.operation_id).operation.status != 1
+    )
+    page.enter(fleet.gateway)
+    page.sign_in("orchard-robotics", "ada", fleet.contents["password"])
+    page.heading("Overview")
+    person = Person(page)
+    person.click("//nav[@aria-label='Sections']/a[.='Administration']")
+    person.click("//nav[@aria-label='Pages']/a[.='Audit log']")
+    event = f'ada deleted {count} objects: filter "device={device}", reason "the wrong robot"'
+    page.until(lambda: event in [row["Event"] for row in page.rows()], event)
+    person.click(f"//button[.='{count} objects']")
+    page.until(lambda: page.text.count("in the trash") == min(count, 50))
+    person.click("//button[.='Restore all objects of this deletion']")
+    page.until(lambda: f"Restored\n{count} objects" in page.dialog("Restoration"))
+    assert person.actions == 4
+    assert Counter(found.device_id for found in admin.list_all()) == counts

@@ -14,12 +14,16 @@ import Wire
 
 @testable import Accounts
 
+extension TestAccounts {
+    fileprivate var auditService: AuditService { accounts.auditService(AuditVocabulary([AccountManagement.self])) }
+}
+
 @Suite(.timeLimited) struct AuditServiceTests {
     private func page(
         _ world: TestAccounts, token: String, since: UnixTime? = nil, size: Int32 = 0, page: String = "",
         newestFirst: Bool = false
     ) async throws -> ListAuditLinesResponse {
-        try await world.accounts.auditService.listAuditLines(
+        try await world.auditService.listAuditLines(
             ListAuditLinesRequest(
                 since: since.map { Timestamp($0) }, pageSize: size, pageToken: page, newestFirst: newestFirst),
             context: world.call(AuditServiceMethods.listAuditLines, token: token))
@@ -109,7 +113,7 @@ import Wire
         #expect(try await page(world, token: admin, since: world.clock.now()).lines.isEmpty)
         let never = Timestamp(seconds: .max, nanos: 0)
         let error = await refusal {
-            _ = try await world.accounts.auditService.listAuditLines(
+            _ = try await world.auditService.listAuditLines(
                 ListAuditLinesRequest(since: never),
                 context: world.call(AuditServiceMethods.listAuditLines, token: admin))
         }
@@ -123,7 +127,7 @@ import Wire
         try await write(2, world, organization: "other")
         try await write(1, world, organization: "acme")
         #expect(try await page(world, token: boss).lines.map(\.organization) == ["acme", "acme"])
-        let asAcme = try await world.accounts.auditService.listAuditLines(
+        let asAcme = try await world.auditService.listAuditLines(
             ListAuditLinesRequest(),
             context: world.call(AuditServiceMethods.listAuditLines, token: system, organization: "acme"))
         #expect(asAcme.lines.map(\.organization) == ["acme", "acme"])

@@ -109,7 +109,7 @@ package struct AccountRows: Sendable {
     /// Returns the audit lines after the given id, as seen by the connection's current read.
     package static func audit(after id: Int64, in connection: ReadConnection) throws -> [AuditEntry] {
         let lines = try AuditRecords(connection).page(
-            id + 1..<Int64.max, organization: nil, since: start, limit: .unlimited)
+            AuditQuery(since: start), in: id + 1..<Int64.max, limit: .unlimited)
         return lines.rows.map(\.entry)
     }
 }

@@ -108,6 +108,26 @@ import Testing
         #expect(access.subtracting(registered).allSatisfy { $0.hasPrefix("/grpc.") })
     }
 
+    /// The methods that write no audit line of their own, though they are not declared free of effects.
+    private static let unaudited: Set<String> = [
+        "BeginSignIn", "ExchangeCredential", "GetUploadRecovery", "CreateNonce",
+    ]
+
+    @Test func everyCapabilityDescribesItsActionsInTheAuditLog() async throws {
+        let services = try Place().services()
+        let group = ServiceGroup("gateway", services.all)
+        try await group.start()
+        let modules = services.modules.value
+        let methods = ListenerName.allCases.filter { $0 != .apps }.flatMap {
+            modules.router($0).methods.map(\.descriptor)
+        }
+        let vocabulary = modules.vocabulary
+        await group.stop()
+        let changing = Set(methods.filter { !$0.isSideEffectFree }.map(\.name)).subtracting(Self.unaudited)
+        #expect(changing.count > 80)
+        #expect(changing.filter { vocabulary.sentence(for: $0) == nil }.sorted() == [])
+    }
+
     /// Uses one data directory, so that remains of a start would obstruct the next.
     @Test func failingStartLeavesNothingBehind() async throws {
         let place = try Place()

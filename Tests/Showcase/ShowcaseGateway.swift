@@ -69,7 +69,8 @@ final class ShowcaseGateway: Sendable {
             changes: Catalog.Changes(outbox: .closed, newRecordings: newRecordings),
             configuration: CatalogConfiguration())
         let capabilities: [any Capability] = [
-            accounts, AccountManagement(accounts, devices: devices.directory), devices, uploads, catalog,
+            accounts, AccountManagement(accounts, devices: devices.directory, vocabulary: AuditVocabulary()), devices,
+            uploads, catalog,
         ]
         let loops = (0..<2).map { EventLoop(name: "loop-\($0)") }
         self.loops = loops

@@ -15,6 +15,12 @@ package protocol Capability: Sendable {
     /// The type of the capability's settings; by default it has none.
     static var settings: (any CapabilitySettings.Type)? { get }
 
+    /// The words of the audit log for the actions of the capability; by default none.
+    static var auditSentences: [AuditSentence] { get }
+
+    /// The targets of audit lines that the capability can name; by default none.
+    static var targetKinds: [TargetKind] { get }
+
     /// Registers the services that a listener offers; by default none. Services of a listener for gRPC that people use, and not
     /// devices, are offered by ``ListenerName/web`` as well.
     func register(for listener: ListenerName, in router: inout Router)
@@ -35,6 +41,10 @@ extension Capability {
     package static var access: AccessTable { AccessTable([]) }
 
     package static var settings: (any CapabilitySettings.Type)? { nil }
+
+    package static var auditSentences: [AuditSentence] { [] }
+
+    package static var targetKinds: [TargetKind] { [] }
 
     package func register(for listener: ListenerName, in router: inout Router) {}
 

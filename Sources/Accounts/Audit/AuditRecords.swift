@@ -6,7 +6,47 @@ package struct AuditRecord: Sendable {
     /// Increases in the order of commits.
     package let id: Int64
     package let at: UnixTime
-    package let entry: AuditEntry
+    package internal(set) var entry: AuditEntry
+    /// The number of lines that it combines.
+    package internal(set) var lines = 1
+    /// The time of the oldest of them; `nil` if it is one line.
+    package internal(set) var firstAt: UnixTime?
+}
+
+/// The lines that a list reads.
+package struct AuditQuery: Sendable {
+    /// `nil` = all.
+    let organizationID: Int64?
+    /// Older lines are omitted. Compared row by row, because the index by time has another order.
+    let since: UnixTime
+    let filter: AuditFilter
+    let newestFirst: Bool
+
+    init(organizationID: Int64?, since: UnixTime, filter: AuditFilter, newestFirst: Bool) {
+        self.organizationID = organizationID
+        self.since = since
+        self.filter = filter
+        self.newestFirst = newestFirst
+    }
+
+    /// Makes the query for the lines of all organizations, oldest first.
+    package init(since: UnixTime) {
+        self.init(organizationID: nil, since: since, filter: AuditFilter(), newestFirst: false)
+    }
+
+    /// The order of ids.
+    var order: String { newestFirst ? "DESC" : "ASC" }
+
+    /// Returns the conditions that an index decides.
+    ///
+    /// - Parameter arguments: receives the arguments, whose placeholders follow those that it has.
+    func indexedConditions(of ids: Range<Int64>, _ arguments: inout [(any Bindable)?]) -> [String] {
+        arguments += [ids.lowerBound, ids.upperBound]
+        let range = "id >= $\(arguments.count - 1) AND id < $\(arguments.count)"
+        guard let organizationID else { return [range] + filter.kindConditions }
+        arguments.append(organizationID)
+        return ["organization_id = $\(arguments.count)", range] + filter.kindConditions
+    }
 }
 
 /// Times are taken before lines wait for their commit, so a line may be older than the one before it by this much.
@@ -61,26 +101,46 @@ package struct AuditRecords<C: ReadConnection> {
         try connection.first("SELECT at FROM audit ORDER BY id DESC LIMIT 1") { $0.time("at") }
     }
 
-    /// Returns lines by ascending or descending id.
-    ///
-    /// - Parameters:
-    ///   - ids: the range of ids to read.
-    ///   - organization: the organization's id; `nil` = all.
-    ///   - since: older lines are omitted. Compared row by row, because the index by time has another order.
-    package func page(
-        _ ids: Range<Int64>, newestFirst: Bool = false, organization: Int64?, since: UnixTime, limit: PageLimit
-    ) throws -> PageRows<AuditRecord> {
-        let columns = "id, at, actor, organization_id, organization, action, target, ids, peer, result, count"
-        let rest = "id >= $1 AND id < $2 AND +at >= $3 ORDER BY id \(newestFirst ? "DESC" : "ASC") LIMIT $4"
-        let (first, end) = (ids.lowerBound, ids.upperBound)
-        if let organization {
-            return try connection.page(
-                limit, "SELECT \(columns) FROM audit WHERE organization_id = $5 AND \(rest)", first, end,
-                since.microseconds, limit.statementRows, organization, row: Self.record)
-        }
+    /// Returns the lines of a range of ids. Lines that differ from the filter in upper and lower case may be among them.
+    package func page(_ query: AuditQuery, in ids: Range<Int64>, limit: PageLimit) throws -> PageRows<AuditRecord> {
+        var arguments: [(any Bindable)?] = [query.since.microseconds]
+        let conditions =
+            ["+at >= $1"] + query.indexedConditions(of: ids, &arguments) + query.filter.conditions(&arguments)
+        arguments.append(limit.statementRows)
         return try connection.page(
-            limit, "SELECT \(columns) FROM audit WHERE \(rest)", first, end, since.microseconds, limit.statementRows,
-            row: Self.record)
+            limit,
+            """
+            SELECT id, at, actor, organization_id, organization, action, target, ids, peer, result, count FROM audit
+            WHERE \(conditions.joined(separator: " AND ")) ORDER BY id \(query.order) LIMIT $\(arguments.count)
+            """, arguments: arguments, row: Self.record)
+    }
+
+    /// - Parameter organizationID: the organization of the line; `nil` = any.
+    func find(id: Int64, organizationID: Int64?) throws -> AuditRecord? {
+        try connection.first(
+            """
+            SELECT id, at, actor, organization_id, organization, action, target, ids, peer, result, count FROM audit
+            WHERE id = $1 AND organization_id = coalesce($2, organization_id)
+            """, id, organizationID, row: Self.record)
+    }
+
+    /// Returns the id of the line with which a search of a range of ids ends that compares `count` lines; `nil` if the range has
+    /// fewer.
+    func end(_ query: AuditQuery, in ids: Range<Int64>, count: Int) throws -> Int64? {
+        var arguments: [(any Bindable)?] = []
+        let conditions = query.indexedConditions(of: ids, &arguments)
+        arguments.append(count - 1)
+        return try connection.query(
+            """
+            SELECT id FROM audit WHERE \(conditions.joined(separator: " AND ")) ORDER BY id \(query.order)
+            LIMIT 1 OFFSET $\(arguments.count)
+            """, arguments: arguments
+        ) { $0.int64("id") }.first
+    }
+
+    /// Returns an id from which all lines are of `until` or later.
+    func end(until: UnixTime) throws -> Int64 {
+        try start(since: until.adding(slack + slack))
     }
 
     /// Returns the id of the newest line; 0 without lines.

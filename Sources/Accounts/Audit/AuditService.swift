@@ -1,4 +1,5 @@
 import Basics
+import Capability
 import Database
 import GatewayAPI
 package import Proto
@@ -8,6 +9,7 @@ package import RPC
 package struct AuditService: AuditServiceHandler {
     let accounts: Accounts
     let pageTokens: PageTokens
+    let vocabulary: AuditVocabulary
 
     package func listAuditLines(
         _ request: ListAuditLinesRequest, context: CallContext
@@ -17,19 +19,68 @@ package struct AuditService: AuditServiceHandler {
             guard let time = since.time else { throw .invalidArgument("since is not a valid time") }
             return time
         }
+        let isBackwards = request.newestFirst || request.foldKeys
+        let query = AuditQuery(
+            organizationID: caller.scope,
+            since: since ?? UnixTime(microseconds: 0), filter: try AuditFilter(request, vocabulary),
+            newestFirst: isBackwards)
         let page = try Page(
             size: request.pageSize, token: request.pageToken, tokens: pageTokens,
             scope: "audit|\(caller.user.userID)|\(caller.organization.id)|\(since?.microseconds ?? .min)"
-                + (request.newestFirst ? "|newest" : ""))
-        if request.newestFirst {
-            let lines = try await accounts.auditLines(
-                since: since, before: Int64(page.cursor), limit: page.limit, for: caller)
-            return ListAuditLinesResponse(
-                lines: lines.rows.map(\.message), nextPageToken: page.next(after: lines) { "\($0.id)" })
+                + (isBackwards ? "|newest" : "") + (request.foldKeys ? "|folded" : "") + "|" + query.filter.scope)
+        let found = try await AuditSearch(database: accounts.database, query: query).page(
+            from: Int64(page.cursor), limit: page.limit, foldsKeys: request.foldKeys)
+        return ListAuditLinesResponse(
+            lines: try await messages(found.lines, withSentences: request.withSentences, for: caller),
+            nextPageToken: found.next.map { page.token(after: "\($0)") } ?? "", hasMore: found.hasMore)
+    }
+
+    package func listAuditLineTargets(
+        _ request: ListAuditLineTargetsRequest, context: CallContext
+    ) async throws -> ListAuditLineTargetsResponse {
+        let caller = try Caller(context)
+        let id = request.lineID
+        guard id > 0 else { throw RPCError.invalidArgument("line_id must be at least 1") }
+        let scope = caller.scope
+        return try await accounts.database.readInBackground { connection in
+            guard let record = try AuditRecords(connection).find(id: id, organizationID: scope) else {
+                throw RPCError.notFound("audit line \(id) does not exist")
+            }
+            let targets = record.entry.targets
+            let names = try AuditNames(targets, vocabulary, organizationID: scope, in: connection)
+            return ListAuditLineTargetsResponse(targets: targets.map { names.message(of: $0) })
         }
-        let (lines, end) = try await accounts.auditLines(
-            since: since, after: Int64(page.cursor), limit: page.limit, for: caller)
-        return ListAuditLinesResponse(lines: lines.map(\.message), nextPageToken: page.token(after: "\(end)"))
+    }
+
+    private func messages(
+        _ records: [AuditRecord], withSentences: Bool, for caller: Caller
+    ) async throws -> [AuditLine] {
+        var lines = records.map(\.message)
+        guard withSentences, !lines.isEmpty else { return lines }
+        let sentences = try await accounts.database.readInBackground { connection in
+            let words = try AuditWords(for: records, vocabulary, organizationID: caller.scope, in: connection)
+            return records.map(words.sentence)
+        }
+        for (index, sentence) in sentences.enumerated() { lines[index].sentence = sentence }
+        return lines
+    }
+}
+
+extension Caller {
+    /// The organization whose lines the caller sees; `nil` = all.
+    fileprivate var scope: Int64? { isSystem ? nil : organization.id }
+}
+
+extension AuditNames {
+    fileprivate func message(of target: AuditedTarget) -> AuditTarget {
+        let name = name(of: target)
+        let state: AuditTargetState =
+            switch name?.state {
+            case .present: .present
+            case .trashed: .trashed
+            case nil: knows(target) ? .absent : .unspecified
+            }
+        return AuditTarget(resource: name?.resource ?? target.text, displayName: name?.text ?? "", state: state)
     }
 }
 
@@ -38,43 +89,7 @@ extension AuditRecord {
         AuditLine(
             lineID: id, at: Timestamp(at), actor: entry.actor, organization: entry.organization?.name ?? "",
             action: entry.action,
-            target: entry.target, peer: entry.peer, result: entry.result, count: Int64(entry.count), ids: entry.ids)
+            target: entry.target, peer: entry.peer, result: entry.result, count: Int64(entry.count), ids: entry.ids,
+            lineCount: lines > 1 ? Int64(lines) : 0, firstAt: firstAt.map { Timestamp($0) })
     }
-}
-
-/// The pages of the audit log.
-extension Accounts {
-    /// Returns the lines after the line `id`, and the id at which they end.
-    ///
-    /// - Parameter id: `nil` = from the beginning.
-    func auditLines(
-        since: UnixTime?, after id: Int64?, limit: PageLimit, for caller: Caller
-    ) async throws -> (lines: [AuditRecord], end: Int64) {
-        let since = since ?? UnixTime(microseconds: 0)
-        let start = try await database.read { connection in
-            try id.map { $0 + 1 } ?? AuditRecords(connection).start(since: since)
-        }
-        let page = try await database.readPage(limit) { connection, limit, last in
-            try AuditRecords(connection).page(
-                (last.map { $0.id + 1 } ?? start)..<Int64.max, organization: Self.audited(by: caller), since: since,
-                limit: limit)
-        }
-        return (page.rows, page.rows.last?.id ?? start - 1)
-    }
-
-    /// Returns the lines before the line `id`, newest first; `nil` = from the last line on.
-    func auditLines(
-        since: UnixTime?, before id: Int64?, limit: PageLimit, for caller: Caller
-    ) async throws -> PageRows<AuditRecord> {
-        let since = since ?? UnixTime(microseconds: 0)
-        return try await database.readPage(limit) { connection, limit, last in
-            let end = last?.id ?? id ?? Int64.max
-            let start = min(try AuditRecords(connection).start(since: since), end)
-            return try AuditRecords(connection).page(
-                start..<end, newestFirst: true, organization: Self.audited(by: caller), since: since, limit: limit)
-        }
-    }
-
-    /// Returns the organization whose audit lines a caller sees; `nil` = all.
-    private static func audited(by caller: Caller) -> Int64? { caller.isSystem ? nil : caller.organization.id }
 }

@@ -26,8 +26,12 @@ struct Downloads: Sendable {
         let request: PresignedRequest
     }
 
-    /// - Parameter seconds: the lifetime of the URLs; 0 = the configured one.
-    func request(_ fileIDs: [String], lifetime seconds: Int64 = 0, by caller: Caller) async throws -> Download {
+    /// - Parameters:
+    ///   - seconds: the lifetime of the URLs; 0 = the configured one.
+    ///   - isView: whether a person looks at the files; statistics do not count it.
+    func request(
+        _ fileIDs: [String], lifetime seconds: Int64 = 0, isView: Bool = false, by caller: Caller
+    ) async throws -> Download {
         try FileIDs.check(fileIDs, limit: configuration.downloadFiles)
         let longest = configuration.longestDownloadLifetime.wholeSeconds
         guard seconds == 0 || (1...longest).contains(seconds) else {
@@ -54,7 +58,10 @@ struct Downloads: Sendable {
         // Committed before the response: no download may be missing from the log.
         try await database.write(mayUseReserve: true) { connection in
             // The ids of the files, whichever ids the request has: who looks for the downloads of a file searches for its id.
-            try Audit.record(caller.did(to: objects.map(\.fileID), of: "files"), at: now, in: connection)
+            var entry = caller.did(to: objects.map(\.fileID), of: "files")
+            if isView { entry.action = "ViewObjects" }
+            try Audit.record(entry, at: now, in: connection)
+            guard !isView else { return }
             for (organizationID, objects) in Dictionary(grouping: objects, by: \.owner.organizationID) {
                 let amount = Amount(objects: Int64(objects.count), bytes: objects.reduce(0) { $0 + $1.content.size })
                 try StatisticsRecords(connection).addRequested(amount, organizationID: organizationID, at: now)

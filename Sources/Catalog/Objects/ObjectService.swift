@@ -1,5 +1,6 @@
 import Accounts
 import Basics
+import GatewayFormats
 import Proto
 import RPC
 import StoreProtocol
@@ -17,8 +18,12 @@ struct ObjectService: DataGatewayObjectServiceHandler {
     func requestDownload(
         _ request: RequestDownloadRequest, context: CallContext
     ) async throws -> RequestDownloadResponse {
+        guard request.purpose == .unspecified || request.purpose == .view else {
+            throw RPCError.invalidArgument("purpose must be 0 or 1, or the name of a purpose")
+        }
         let download = try await downloads.request(
-            request.fileIDs, lifetime: request.lifetimeSeconds, by: try Caller(context))
+            request.fileIDs, lifetime: request.lifetimeSeconds, isView: request.purpose == .view,
+            by: try Caller(context))
         return RequestDownloadResponse(
             files: download.files.map { file in
                 DownloadObjectLocation(

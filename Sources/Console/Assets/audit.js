@@ -1,55 +1,72 @@
-import { call } from './api.js'
-import { deviceLink } from './device-names.js'
-import { button, h, nameText, pageHeader } from './dom.js'
-import { formField } from './dialog.js'
+import { call, isSystemUser, selectedOrganization } from './api.js'
+import { auditFields, auditFilter, auditRequest, isFiltered } from './audit-filter.js'
+import { auditSentence } from './audit-sentence.js'
+import { badge, button, h, pageHeader, showNotice } from './dom.js'
+import { exportRecords } from './export-file.js'
 import { formatCount, timeElement } from './format.js'
 import { pagedTable } from './table.js'
 
-const periods = [['3600', 'Last hour'], ['86400', 'Last 24 hours'], ['604800', 'Last 7 days'], ['', 'All time']]
+/** Lines of one export, and of one request for it. */
+const [exportLimit, exportPage] = [100_000, 1000]
+/** Requests for one page: a page without matching lines is continued. */
+const mostRequests = 10
+const pageSize = 50
 
-/** Ids that a line shows without being opened. */
-const shownIds = 3
-
-/** Shows the lines of the audit log, newest first. */
-export function renderAudit(body, { query, reload }) {
-  const period = query.get('since') ?? '86400'
-  const since = period && new Date(Date.now() - Number(period) * 1000).toISOString()
+/** Shows the lines of the audit log, newest first: those of a filter, which is in the page's address. */
+export async function renderAudit(body, { query, reload, signal }) {
+  const filter = auditFilter(query)
+  const request = await auditRequest(filter, Date.now())
+  const load = async (pageToken) => {
+    const rows = []
+    for (let count = 0, next = pageToken; ; count += 1) {
+      const reply = await call('audit', 'ListAuditLines', { ...request, pageSize, pageToken: next })
+      rows.push(...reply.lines ?? [])
+      next = reply.nextPageToken ?? ''
+      if (!next || rows.length > 0 || count >= mostRequests || signal.aborted) return { rows, next }
+    }
+  }
   body.replaceChildren(
-    pageHeader('Audit log', button('Refresh', reload)),
-    h('div', { class: 'filters', onchange: (event) => { location.hash = `#/audit?since=${event.target.value}` } },
-      formField({ name: 'since', label: 'Period', type: 'select', value: period, options: periods })),
-    pagedTable(columns, async (pageToken) => {
-      const { lines = [], nextPageToken } = await call(
-        'audit', 'ListAuditLines', { newestFirst: true, pageSize: 100, pageToken, ...(since && { since }) })
-      return { rows: lines, next: nextPageToken }
-    }, period ? 'No events in this period.' : 'No events.'))
+    pageHeader('Audit log', button('Export CSV', () => exportLines(request, 'csv', signal)),
+      button('Export JSON', () => exportLines(request, 'json', signal)), button('Refresh', reload)),
+    auditFields(filter),
+    pagedTable(columns(), load, isFiltered(filter) ? 'No events match the filter.' : 'No events in this period.'))
 }
 
-/** The id in `device:ID`, an actor, or `devices/ID`, a target. */
-function deviceOf(text = '') {
-  return text.match(/^(?:device:|devices\/)(\d{6}-\d{6})$/)?.[1]
+function columns() {
+  const seesAll = isSystemUser() && !selectedOrganization()
+  return [
+    { title: 'Time', cell: (line) => timeElement(line.at) },
+    { title: 'Event', cell: auditSentence },
+    seesAll && { title: 'Organization', cell: (line) => line.organization || null },
+    { title: 'Result', cell: ({ result }) => (result === 'OK' ? null : badge(result, 'bad')) },
+    { title: 'Client address', isMinor: true, cell: (line) => line.peer || null },
+  ].filter(Boolean)
 }
 
-function code(text) {
-  return h('code', { class: 'target' }, text)
+const exportedColumns = ['at', 'sentence', 'actor', 'action', 'target', 'ids', 'result', 'count', 'organization', 'peer', 'line_id']
+
+/** Downloads the lines of the filter, each by itself. */
+async function exportLines(request, format, signal) {
+  const records = []
+  let pageToken = ''
+  do {
+    const { lines = [], nextPageToken = '' } = await call('audit', 'ListAuditLines',
+      { ...request, foldKeys: false, pageSize: exportPage, pageToken }, { isBackground: true })
+    records.push(...lines.map(exported))
+    pageToken = nextPageToken
+  } while (pageToken && records.length < exportLimit && !signal.aborted)
+  if (signal.aborted) return
+  exportRecords('audit', format, records, exportedColumns)
+  showNotice(pageToken
+    ? `The newest ${formatCount(records.length, 'line')} were exported. Choose a shorter period for older ones.`
+    : `${formatCount(records.length, 'line')} exported.`)
 }
 
-const columns = [
-  { title: 'Time', cell: (line) => timeElement(line.at) },
-  { title: 'Actor', cell: ({ actor }) => (deviceOf(actor) ? deviceLink(deviceOf(actor)) : nameText(actor)) },
-  {
-    title: 'Action',
-    cell: ({ action, count }) => h('span', { class: 'action' }, Number(count) > 1 ? `${action} × ${count}` : action),
-  },
-  {
-    title: 'Target',
-    cell: ({ target, ids = [] }) => {
-      if (ids.length === 0) return target && (deviceOf(target) ? deviceLink(deviceOf(target)) : code(target))
-      if (ids.length <= shownIds) return code([target, ...ids].join(' '))
-      return h('details', {}, h('summary', {}, h('code', {}, target), ` and ${formatCount(ids.length, 'id')}`), code(ids.join(' ')))
-    },
-  },
-  { title: 'Result', cell: (line) => line.result },
-  { title: 'Organization', cell: (line) => line.organization || null },
-  { title: 'Client address', cell: (line) => line.peer || null },
-]
+/** The fields of a line for other programs, by the names of the command line. */
+function exported(line) {
+  return {
+    at: line.at, sentence: (line.sentence ?? []).map(({ text }) => text).join(''), actor: line.actor, action: line.action,
+    target: line.target ?? '', ids: (line.ids ?? []).join(' '), result: line.result, count: Number(line.count ?? 1),
+    organization: line.organization ?? '', peer: line.peer ?? '', line_id: Number(line.lineId),
+  }
+}

@@ -10,10 +10,8 @@ import { flowText } from './trend.js'
 /** The days of the chart, and the uploads that are read for it. */
 const chartDays = 30
 const [pageSize, pageLimit] = [1000, 3]
-/** Uploads in the timeline, and lines of the audit log that are searched for events of the device. */
-const [shownUploads, auditLineLimit] = [10, 2000]
-/** Actions that the timeline shows as uploads. */
-const uploadActions = ['CreateLogicalUpload', 'ReissueUploadCredentials', 'CompleteUpload', 'AbortUpload', 'ExchangeCredential']
+/** Uploads in the timeline, and lines of the audit log. */
+const [shownUploads, shownLines] = [10, 100]
 const eventTexts = {
   DisableDevice: 'Disabled', EnableDevice: 'Enabled', UpdateDevice: 'Edited', AllowReinit: 'Allowed to fetch a new key',
   InitDevice: 'Fetched its key', ReinitDevice: 'Fetched a new key', AddDeviceToSuite: 'Added to a suite',
@@ -60,17 +58,14 @@ async function recentObjects(filter) {
   return { objects, isPartial: pageToken !== '' }
 }
 
-/** The events of the device among the newest lines of the audit log. */
+/** The newest lines of the audit log about the device, apart from uploads, which the timeline shows as such. */
 async function auditLines(deviceId) {
-  const found = []
-  let pageToken = ''
-  for (let read = 0; read < auditLineLimit; read += pageSize) {
-    const { lines = [], nextPageToken } = await call('audit', 'ListAuditLines', { newestFirst: true, pageSize, pageToken })
-    found.push(...lines.filter((line) => line.target === `devices/${deviceId}` || line.actor === `device:${deviceId}`))
-    if (!nextPageToken) break
-    pageToken = nextPageToken
-  }
-  return found.filter(({ action, result }) => result !== 'OK' || !uploadActions.includes(action))
+  const actor = `device:${deviceId}`
+  const replies = await Promise.all([
+    { target: `devices/${deviceId}` }, { actor, actionGroup: 'AUDIT_ACTION_GROUP_ACCESS' }, { actor, result: '!OK' },
+  ].map((filter) => call('audit', 'ListAuditLines', { newestFirst: true, pageSize: shownLines, ...filter })))
+  const found = replies.flatMap(({ lines = [] }) => lines)
+  return [...new Map(found.map((line) => [line.lineId, line])).values()]
 }
 
 function utcDay(milliseconds) {

@@ -1,4 +1,5 @@
 import { call, callAll } from './api.js'
+import { exportRecords } from './export-file.js'
 import { enumLabel } from './format.js'
 
 /** Days without a sign of life after which a device is shown as silent. */
@@ -42,13 +43,7 @@ export async function loadDevicePage(filter, pageToken) {
 export async function exportDevices(filter, format) {
   const devices = await callAll('devices', 'ListDevices', 'devices', { ...request(filter), pageSize: 1000 })
   const records = withText(devices, filter).map(exported)
-  const text = format === 'csv' ? csvText(records) : `${JSON.stringify({ devices: records }, null, 2)}\n`
-  const url = URL.createObjectURL(new Blob([text], { type: format === 'csv' ? 'text/csv' : 'application/json' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = `devices.${format}`
-  link.click()
-  URL.revokeObjectURL(url)
+  exportRecords('devices', format, records, Object.keys(exported({})))
 }
 
 function request({ site, suite, status, silent, version, order }) {
@@ -73,15 +68,4 @@ function exported(device) {
     suite: device.suite ?? '', site_id: device.siteId ?? '', last_seen_at: device.lastSeenAt ?? '',
     initialized_at: device.initializedAt ?? '', sdk_version: device.sdkVersion ?? '', platform: device.platform ?? '',
   }
-}
-
-/** The records as CSV (RFC 4180). A text that a spreadsheet would take for a formula begins with an apostrophe. */
-export function csvText(records) {
-  const columns = Object.keys(records[0] ?? exported({}))
-  const cell = (value) => {
-    const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value)
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-  }
-  return [columns, ...records.map((record) => columns.map((column) => record[column]))]
-    .map((row) => `${row.map(cell).join(',')}\r\n`).join('')
 }

@@ -1,4 +1,5 @@
 import { call, hasRole } from './api.js'
+import { auditAddress } from './audit-filter.js'
 import { alertMessage, badge, breadcrumb, button, copyable, h, pageHeader, propertyList, showNotice } from './dom.js'
 import { deviceLink } from './device-names.js'
 import { showFormDialog } from './dialog.js'
@@ -57,6 +58,7 @@ export async function renderObject(body, { id, reload, signal }) {
         ['Bytes stored', timeElement(object.uploadedAtUnix)],
         ['Upload completed', timeElement(object.verifiedAtUnix)],
       ]),
+      hasRole('admin') && h('p', {}, h('a', { href: auditAddress({ who: 'all', since: '', target: id }) }, 'Show in the audit log')),
       h('details', { class: 'identifiers' }, h('summary', {}, 'Ids and checksums'), propertyList([
         ['File id', copyable(object.fileId)],
         ['Upload id', copyable(details.uploadId)],

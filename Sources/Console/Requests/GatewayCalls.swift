@@ -89,11 +89,11 @@ struct GatewayCalls: Sendable {
         return handler.begin(head.forwarded(to: path, token))
     }
 
-    /// Requests a presigned URL of an object, for reading it from the object store on behalf of the user.
+    /// Requests a presigned URL of an object, for showing it to the user.
     func presign(
         _ fileID: String, seconds: Int64, _ token: Secret, for head: HTTPRequestHead, in organization: String?
     ) -> CallOutcome<StoreAddress> {
-        let request = RequestDownloadRequest(fileIDs: [fileID], lifetimeSeconds: seconds)
+        let request = RequestDownloadRequest(fileIDs: [fileID], lifetimeSeconds: seconds, purpose: .view)
         let caller = head.caller(token, in: organization)
         return unary(DataGatewayObjectServiceMethods.requestDownload, request, for: caller) {
             (response: RequestDownloadResponse) in

@@ -28,6 +28,8 @@ package struct GatewayModules: Sendable {
     /// All capabilities and the enabled apps.
     let capabilities: [any Capability]
     let housekeeping: Housekeeping
+    /// The words of the audit log.
+    let vocabulary: AuditVocabulary
     private let opened: Closings
 
     /// Opens the database and the store, and listens for the store's clients. After an error nothing stays open.
@@ -75,6 +77,7 @@ package struct GatewayModules: Sendable {
     ) throws {
         self.core = core
         self.opened = opened
+        vocabulary = AuditVocabulary(Self.kinds + others.map { type(of: $0) })
         let (environment, outbox) = (core.environment, core.events.outbox)
         let store = core.store.objects
         let devices = DeviceInit(
@@ -98,7 +101,9 @@ package struct GatewayModules: Sendable {
         consoleSessions = console.isEnabled ? ConsoleSessions(environment, configuration: console) : nil
         capabilities =
             [
-                core.accounts, AccountManagement(core.accounts, devices: devices.directory), core.identity, core.events,
+                core.accounts,
+                AccountManagement(core.accounts, devices: devices.directory, vocabulary: vocabulary), core.identity,
+                core.events,
                 core.clock, devices, uploads, catalog, internalStorage, copies, backups, core.store,
             ] + others + [consoleSessions].compactMap { $0 } + [core.serverDatabase].compactMap { $0 }
         housekeeping = Housekeeping(

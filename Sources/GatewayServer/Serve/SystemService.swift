@@ -127,6 +127,13 @@ extension EngineCopy.Phase {
 }
 
 extension SystemService: Capability {
+    static var auditSentences: [AuditSentence] {
+        [
+            AuditSentence(.gateway, "StartEngineCopy", "began to copy all objects to another object engine: {target}"),
+            AuditSentence(.gateway, "StopEngineCopy", "stopped the copy of all objects to another object engine"),
+        ]
+    }
+
     static var access: AccessTable {
         AccessTable([
             (

@@ -40,6 +40,8 @@ public enum GatewayProtoFiles {
         ApplyArchiveResponse.self,
         ArrivingArchive.self,
         AuditLine.self,
+        AuditTarget.self,
+        AuditText.self,
         BackupChunk.self,
         BackupRequest.self,
         BackupScheduleStatus.self,
@@ -198,6 +200,8 @@ public enum GatewayProtoFiles {
         ListApiKeysResponse.self,
         ListApiTokensRequest.self,
         ListApiTokensResponse.self,
+        ListAuditLineTargetsRequest.self,
+        ListAuditLineTargetsResponse.self,
         ListAuditLinesRequest.self,
         ListAuditLinesResponse.self,
         ListBadObjectsRequest.self,
@@ -424,10 +428,21 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.CreateApiTokenResponse.token	The token itself. Returned only here, and not stored.
         archebase.auth.v1.ListApiTokensRequest.user_name	Another user of the organization, for admins; empty = the caller.
         archebase.auth.v1.AuditService.ListAuditLines	Lists the lines of the caller's organization, oldest first; for an admin of SYSTEM who acts for no other organization, the lines of all.
+        archebase.auth.v1.AuditService.ListAuditLineTargets	Lists the targets of a line with their names: its `ids`, or its `target`.
         archebase.auth.v1.ListAuditLinesRequest.since	Only lines from this time; unset = all stored lines.
         archebase.auth.v1.ListAuditLinesRequest.page_size	0 means 50, above 1000 means 1000.
         archebase.auth.v1.ListAuditLinesRequest.newest_first	Lists backwards from the last line, to show the log instead of following it.
-        archebase.auth.v1.ListAuditLinesResponse.next_page_token	Never empty without newest_first. A page without lines is the current end, and this token continues with later lines. With newest_first: empty after the oldest line.
+        archebase.auth.v1.ListAuditLinesRequest.until	Only lines before this time; unset = all.
+        archebase.auth.v1.ListAuditLinesRequest.actor_kinds	Only lines of these kinds of actors; empty = all.
+        archebase.auth.v1.ListAuditLinesRequest.actor	Only lines of this actor. In this and the next three fields `*` stands for any text; empty = all.
+        archebase.auth.v1.ListAuditLinesRequest.action	Only lines of this action, e.g. `DeleteObject` or `Delete*`.
+        archebase.auth.v1.ListAuditLinesRequest.target	Only lines with this target, e.g. `sites/4`; or with this id as their target, or among their ids.
+        archebase.auth.v1.ListAuditLinesRequest.result	Only lines of this result, e.g. `OK`; with `!` before it, of all others.
+        archebase.auth.v1.ListAuditLinesRequest.fold_keys	Combines the lines of one device or key with the same action and result in one hour, and the views of one object by one person. Lists backwards. A full page continues to the end of its hour, so that it may have more lines than page_size, at most 1000.
+        archebase.auth.v1.ListAuditLinesRequest.action_group	Only lines of the actions of this group; unset = all.
+        archebase.auth.v1.ListAuditLinesRequest.with_sentences	Whether lines have their `sentence`.
+        archebase.auth.v1.ListAuditLinesResponse.next_page_token	Never empty without newest_first, because it continues with later lines. With newest_first or fold_keys: empty after the oldest line.
+        archebase.auth.v1.ListAuditLinesResponse.has_more	Whether there may be further lines now. The gateway compares at most 20,000 lines for one page, so a page of a list with a filter may be short, or empty, and still have a next one.
         archebase.auth.v1.AuditLine.line_id	Increases from line to line.
         archebase.auth.v1.AuditLine.actor	E.g. `user:system/admin`, `device:260427-000001`, `site:4`, `gateway`, `nobody`.
         archebase.auth.v1.AuditLine.organization	The affected organization; empty = none.
@@ -437,6 +452,27 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.AuditLine.result	`OK`, or the code of the error.
         archebase.auth.v1.AuditLine.count	The number of equal actions that the line combines.
         archebase.auth.v1.AuditLine.ids	The ids of the affected objects if there are several: the files of a RequestDownload, whose `target` is `files`, or the keys of a DeleteObjects, percent-encoded. For a CopyObject, the source.
+        archebase.auth.v1.AuditLine.line_count	The number of lines that fold_keys combined into this one; 0 = it is one line. `line_id`, `at` and `target` are those of the newest, `count` is the sum, and `ids` is empty.
+        archebase.auth.v1.AuditLine.first_at	The time of the oldest of the combined lines.
+        archebase.auth.v1.AuditLine.sentence	A description in words, with the present names of what it concerns; what was deleted since has its id.
+        archebase.auth.v1.AuditText	A part of a sentence. The texts of its parts one after the other are the sentence.
+        archebase.auth.v1.AuditText.resource	The resource that the text names, e.g. `devices/260427-000001`, `objects/ID` or `users/NAME`. `targets` = the targets of the line.
+        archebase.auth.v1.ListAuditLineTargetsResponse.targets	In the order of the line, at most 1000.
+        archebase.auth.v1.AuditTarget.resource	E.g. `objects/ID`, `devices/260427-000001`.
+        archebase.auth.v1.AuditTarget.display_name	Empty if it has none, or does not exist any more.
+        archebase.auth.v1.AuditActionGroup	The subjects of actions.
+        archebase.auth.v1.AuditActionGroup.AUDIT_ACTION_GROUP_DOWNLOAD	Downloads, views, archives, copies and URLs of objects.
+        archebase.auth.v1.AuditActionGroup.AUDIT_ACTION_GROUP_DELETION	Deletions and restorations of objects, and what decides about them.
+        archebase.auth.v1.AuditActionGroup.AUDIT_ACTION_GROUP_CHANGE	Changes of objects, and saved searches.
+        archebase.auth.v1.AuditActionGroup.AUDIT_ACTION_GROUP_ACCESS	Organizations, users, sites, keys and tokens.
+        archebase.auth.v1.AuditActionGroup.AUDIT_ACTION_GROUP_GATEWAY	The gateway itself: backups, restores, repairs, its clock.
+        archebase.auth.v1.AuditActorKind	The kinds of AuditLine.actor.
+        archebase.auth.v1.AuditActorKind.AUDIT_ACTOR_KIND_USER	A person or a service account, or an API token of one.
+        archebase.auth.v1.AuditActorKind.AUDIT_ACTOR_KIND_KEY	A program with a key of a site, a static key or a certificate.
+        archebase.auth.v1.AuditActorKind.AUDIT_ACTOR_KIND_GATEWAY	The gateway itself, or a command that repairs its data.
+        archebase.auth.v1.AuditActorKind.AUDIT_ACTOR_KIND_UNKNOWN	Callers without a valid credential.
+        archebase.auth.v1.AuditTargetState.AUDIT_TARGET_STATE_UNSPECIFIED	For kinds of targets without names.
+        archebase.auth.v1.AuditTargetState.AUDIT_TARGET_STATE_TRASHED	The object is in the trash.
         archebase.auth.v1.AuthService	The issue of access tokens to devices, sites and people.
         archebase.auth.v1.AuthService.ExchangeCredential	Exchanges an API key's credential for an access token.
         archebase.auth.v1.AuthService.RotateCredential	Returns a new credential for the key of a device whose operator requested one; any other call is FAILED_PRECONDITION. The old credential works until the new one is exchanged first, and each call replaces the credential of an earlier one.
@@ -630,6 +666,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.ObjectFolder.recorded_from	The beginning of the first recording and the end of the last one; unset if no file has them.
         archebase.data_gateway.v1.ListObjectsResponse.next_page_token	Empty on the last page.
         archebase.data_gateway.v1.RequestDownloadRequest.lifetime_seconds	For how long the URLs work; 0 means 900. At most what the gateway's configuration allows (downloads.max_lifetime_seconds).
+        archebase.data_gateway.v1.RequestDownloadRequest.purpose	The description of the call in the audit log and in statistics; it changes no right.
         archebase.data_gateway.v1.DownloadObjectLocation.read	The response to it has the file's name in Content-Disposition.
         archebase.data_gateway.v1.DownloadObjectLocation.name	The file's name, size and checksum, as in DataObject, for comparison with an existing file.
         archebase.data_gateway.v1.RequestDownloadResponse.expires_at_unix	The common expiry time, in seconds since 1970.
@@ -648,6 +685,8 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.StoredFileStatus.STORED_FILE_STATUS_UNKNOWN	The caller has not uploaded the file, or it was deleted before `deletions_known_since_unix`.
         archebase.data_gateway.v1.CopyJobStatus	The state of a copy job.
         archebase.data_gateway.v1.DataGatewayErrorCode	The detail codes of this package, as numbers. They are sent as text, in ErrorDetail.code.
+        archebase.data_gateway.v1.DownloadPurpose.DOWNLOAD_PURPOSE_UNSPECIFIED	The files are downloaded.
+        archebase.data_gateway.v1.DownloadPurpose.DOWNLOAD_PURPOSE_VIEW	A person looks at the files. The audit log has the action `ViewObjects`, and statistics do not count it.
         archebase.meta.v1.DeviceManagementService	Suites and devices. Most responses are the resource itself.
         archebase.meta.v1.DeviceManagementService.UpdateDeviceSuite	Changes the name or the description of a suite. Fields that are not set stay.
         archebase.meta.v1.DeviceManagementService.RegisterDevice	Registers a device, so that it can be initialized.

@@ -11,22 +11,28 @@ public protocol AuditServiceHandler: Sendable {
     /// Lists the lines of the caller's organization, oldest first; for an admin of SYSTEM who acts for no other organization, the
     /// lines of all.
     func listAuditLines(_ request: ListAuditLinesRequest, context: Context) async throws -> ListAuditLinesResponse
+
+    /// Lists the targets of a line with their names: its `ids`, or its `target`.
+    func listAuditLineTargets(_ request: ListAuditLineTargetsRequest, context: Context) async throws -> ListAuditLineTargetsResponse
 }
 
 extension AuditServiceHandler {
     /// Enters every method of the service.
     public func register(in registry: inout some MethodRegistry<Context>) {
         registry.add(AuditServiceMethods.listAuditLines, unary: { try await self.listAuditLines($0, context: $1) })
+        registry.add(AuditServiceMethods.listAuditLineTargets, unary: { try await self.listAuditLineTargets($0, context: $1) })
     }
 }
 
 public enum AuditServiceMethods {
     public static let service = "archebase.auth.v1.AuditService"
     public static let listAuditLines = MethodDescriptor(service: service, name: "ListAuditLines", kind: .unary, isSideEffectFree: true)
-    public static let all: [MethodDescriptor] = [listAuditLines]
+    public static let listAuditLineTargets = MethodDescriptor(service: service, name: "ListAuditLineTargets", kind: .unary, isSideEffectFree: true)
+    public static let all: [MethodDescriptor] = [listAuditLines, listAuditLineTargets]
     /// The HTTP requests that call the methods.
     public static let routes: [HTTPRoute] = [
         HTTPRoute(listAuditLines, "GET", RouteTemplate([.literal("v1"), .literal("auditLines")]), messages: ("archebase.auth.v1.ListAuditLinesRequest", "archebase.auth.v1.ListAuditLinesResponse")),
+        HTTPRoute(listAuditLineTargets, "GET", RouteTemplate([.literal("v1"), .literal("auditLines"), .single, .literal("targets")], [.init("line_id", 2..<3)]), messages: ("archebase.auth.v1.ListAuditLineTargetsRequest", "archebase.auth.v1.ListAuditLineTargetsResponse")),
     ]
 }
 
@@ -40,6 +46,141 @@ public struct AuditServiceClient<Transport: CallTransport>: Sendable {
     public func listAuditLines(_ request: ListAuditLinesRequest, options: CallOptions = CallOptions()) async throws -> ListAuditLinesResponse {
         try await transport.unary(AuditServiceMethods.listAuditLines, request, options: options)
     }
+
+    /// Lists the targets of a line with their names: its `ids`, or its `target`.
+    public func listAuditLineTargets(_ request: ListAuditLineTargetsRequest, options: CallOptions = CallOptions()) async throws -> ListAuditLineTargetsResponse {
+        try await transport.unary(AuditServiceMethods.listAuditLineTargets, request, options: options)
+    }
+}
+
+/// The subjects of actions.
+public enum AuditActionGroup: ProtobufEnum {
+    case unspecified
+    case upload
+    /// Downloads, views, archives, copies and URLs of objects.
+    case download
+    /// Deletions and restorations of objects, and what decides about them.
+    case deletion
+    /// Changes of objects, and saved searches.
+    case change
+    case signIn
+    /// Organizations, users, sites, keys and tokens.
+    case access
+    case device
+    /// The gateway itself: backups, restores, repairs, its clock.
+    case gateway
+    /// A number that has no name here.
+    case unrecognized(Int32)
+
+    /// Every value that has a name.
+    public static var allCases: [Self] { [.unspecified, .upload, .download, .deletion, .change, .signIn, .access, .device, .gateway] }
+
+    public init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .upload
+        case 2: self = .download
+        case 3: self = .deletion
+        case 4: self = .change
+        case 5: self = .signIn
+        case 6: self = .access
+        case 7: self = .device
+        case 8: self = .gateway
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    public var rawValue: Int32 {
+        switch self {
+        case .unspecified: 0
+        case .upload: 1
+        case .download: 2
+        case .deletion: 3
+        case .change: 4
+        case .signIn: 5
+        case .access: 6
+        case .device: 7
+        case .gateway: 8
+        case .unrecognized(let number): number
+        }
+    }
+}
+
+/// The kinds of AuditLine.actor.
+public enum AuditActorKind: ProtobufEnum {
+    case unspecified
+    /// A person or a service account, or an API token of one.
+    case user
+    case device
+    /// A program with a key of a site, a static key or a certificate.
+    case key
+    /// The gateway itself, or a command that repairs its data.
+    case gateway
+    /// Callers without a valid credential.
+    case unknown
+    /// A number that has no name here.
+    case unrecognized(Int32)
+
+    /// Every value that has a name.
+    public static var allCases: [Self] { [.unspecified, .user, .device, .key, .gateway, .unknown] }
+
+    public init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .user
+        case 2: self = .device
+        case 3: self = .key
+        case 4: self = .gateway
+        case 5: self = .unknown
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    public var rawValue: Int32 {
+        switch self {
+        case .unspecified: 0
+        case .user: 1
+        case .device: 2
+        case .key: 3
+        case .gateway: 4
+        case .unknown: 5
+        case .unrecognized(let number): number
+        }
+    }
+}
+
+public enum AuditTargetState: ProtobufEnum {
+    /// For kinds of targets without names.
+    case unspecified
+    case present
+    /// The object is in the trash.
+    case trashed
+    case absent
+    /// A number that has no name here.
+    case unrecognized(Int32)
+
+    /// Every value that has a name.
+    public static var allCases: [Self] { [.unspecified, .present, .trashed, .absent] }
+
+    public init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .present
+        case 2: self = .trashed
+        case 3: self = .absent
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    public var rawValue: Int32 {
+        switch self {
+        case .unspecified: 0
+        case .present: 1
+        case .trashed: 2
+        case .absent: 3
+        case .unrecognized(let number): number
+        }
+    }
 }
 
 public struct ListAuditLinesRequest: Message {
@@ -52,6 +193,25 @@ public struct ListAuditLinesRequest: Message {
     public var pageToken: String = ""
     /// Lists backwards from the last line, to show the log instead of following it.
     public var newestFirst: Bool = false
+    /// Only lines before this time; unset = all.
+    public var until: Timestamp?
+    /// Only lines of these kinds of actors; empty = all.
+    public var actorKinds: [AuditActorKind] = []
+    /// Only lines of this actor. In this and the next three fields `*` stands for any text; empty = all.
+    public var actor: String = ""
+    /// Only lines of this action, e.g. `DeleteObject` or `Delete*`.
+    public var action: String = ""
+    /// Only lines with this target, e.g. `sites/4`; or with this id as their target, or among their ids.
+    public var target: String = ""
+    /// Only lines of this result, e.g. `OK`; with `!` before it, of all others.
+    public var result: String = ""
+    /// Combines the lines of one device or key with the same action and result in one hour, and the views of one object by one person.
+    /// Lists backwards. A full page continues to the end of its hour, so that it may have more lines than page_size, at most 1000.
+    public var foldKeys: Bool = false
+    /// Only lines of the actions of this group; unset = all.
+    public var actionGroup: AuditActionGroup = AuditActionGroup(rawValue: 0)
+    /// Whether lines have their `sentence`.
+    public var withSentences: Bool = false
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -60,12 +220,30 @@ public struct ListAuditLinesRequest: Message {
         since: Timestamp? = nil,
         pageSize: Int32 = 0,
         pageToken: String = "",
-        newestFirst: Bool = false
+        newestFirst: Bool = false,
+        until: Timestamp? = nil,
+        actorKinds: [AuditActorKind] = [],
+        actor: String = "",
+        action: String = "",
+        target: String = "",
+        result: String = "",
+        foldKeys: Bool = false,
+        actionGroup: AuditActionGroup = AuditActionGroup(rawValue: 0),
+        withSentences: Bool = false
     ) {
         self.since = since
         self.pageSize = pageSize
         self.pageToken = pageToken
         self.newestFirst = newestFirst
+        self.until = until
+        self.actorKinds = actorKinds
+        self.actor = actor
+        self.action = action
+        self.target = target
+        self.result = result
+        self.foldKeys = foldKeys
+        self.actionGroup = actionGroup
+        self.withSentences = withSentences
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -75,6 +253,16 @@ public struct ListAuditLinesRequest: Message {
             case 16: try ProtoInt32.merge(into: &self.pageSize, from: &reader)
             case 26: try ProtoString.merge(into: &self.pageToken, from: &reader)
             case 32: try ProtoBool.merge(into: &self.newestFirst, from: &reader)
+            case 42: try ProtoMessage<Timestamp>.merge(into: &self.until, from: &reader)
+            case 48: try ProtoEnum<AuditActorKind>.append(to: &self.actorKinds, from: &reader)
+            case 50: try ProtoEnum<AuditActorKind>.append(packed: &self.actorKinds, from: &reader)
+            case 58: try ProtoString.merge(into: &self.actor, from: &reader)
+            case 66: try ProtoString.merge(into: &self.action, from: &reader)
+            case 74: try ProtoString.merge(into: &self.target, from: &reader)
+            case 82: try ProtoString.merge(into: &self.result, from: &reader)
+            case 88: try ProtoBool.merge(into: &self.foldKeys, from: &reader)
+            case 96: try ProtoEnum<AuditActionGroup>.merge(into: &self.actionGroup, from: &reader)
+            case 104: try ProtoBool.merge(into: &self.withSentences, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -86,11 +274,29 @@ public struct ListAuditLinesRequest: Message {
         size += ProtoInt32.size(self.pageSize, tag: 16)
         size += ProtoString.size(self.pageToken, tag: 26)
         size += ProtoBool.size(self.newestFirst, tag: 32)
+        size += ProtoMessage<Timestamp>.size(optional: self.until, tag: 42)
+        size += ProtoEnum<AuditActorKind>.size(packed: self.actorKinds, tag: 50)
+        size += ProtoString.size(self.actor, tag: 58)
+        size += ProtoString.size(self.action, tag: 66)
+        size += ProtoString.size(self.target, tag: 74)
+        size += ProtoString.size(self.result, tag: 82)
+        size += ProtoBool.size(self.foldKeys, tag: 88)
+        size += ProtoEnum<AuditActionGroup>.size(self.actionGroup, tag: 96)
+        size += ProtoBool.size(self.withSentences, tag: 104)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoBool.write(self.withSentences, tag: 104, to: &writer)
+        ProtoEnum<AuditActionGroup>.write(self.actionGroup, tag: 96, to: &writer)
+        ProtoBool.write(self.foldKeys, tag: 88, to: &writer)
+        ProtoString.write(self.result, tag: 82, to: &writer)
+        ProtoString.write(self.target, tag: 74, to: &writer)
+        ProtoString.write(self.action, tag: 66, to: &writer)
+        ProtoString.write(self.actor, tag: 58, to: &writer)
+        ProtoEnum<AuditActorKind>.write(packed: self.actorKinds, tag: 50, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.until, tag: 42, to: &writer)
         ProtoBool.write(self.newestFirst, tag: 32, to: &writer)
         ProtoString.write(self.pageToken, tag: 26, to: &writer)
         ProtoInt32.write(self.pageSize, tag: 16, to: &writer)
@@ -102,19 +308,24 @@ public struct ListAuditLinesResponse: Message {
     public static var fullName: String { "archebase.auth.v1.ListAuditLinesResponse" }
 
     public var lines: [AuditLine] = []
-    /// Never empty without newest_first. A page without lines is the current end, and this token continues with later lines. With
-    /// newest_first: empty after the oldest line.
+    /// Never empty without newest_first, because it continues with later lines. With newest_first or fold_keys: empty after the
+    /// oldest line.
     public var nextPageToken: String = ""
+    /// Whether there may be further lines now. The gateway compares at most 20,000 lines for one page, so a page of a list with a
+    /// filter may be short, or empty, and still have a next one.
+    public var hasMore: Bool = false
     public var unknownFields = UnknownFields()
 
     public init() {}
 
     public init(
         lines: [AuditLine] = [],
-        nextPageToken: String = ""
+        nextPageToken: String = "",
+        hasMore: Bool = false
     ) {
         self.lines = lines
         self.nextPageToken = nextPageToken
+        self.hasMore = hasMore
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -122,6 +333,7 @@ public struct ListAuditLinesResponse: Message {
             switch tag {
             case 10: try ProtoMessage<AuditLine>.append(to: &self.lines, tag: tag, from: &reader)
             case 18: try ProtoString.merge(into: &self.nextPageToken, from: &reader)
+            case 24: try ProtoBool.merge(into: &self.hasMore, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -131,11 +343,13 @@ public struct ListAuditLinesResponse: Message {
         var size = self.unknownFields.count
         size += ProtoMessage<AuditLine>.size(repeated: self.lines, tag: 10)
         size += ProtoString.size(self.nextPageToken, tag: 18)
+        size += ProtoBool.size(self.hasMore, tag: 24)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoBool.write(self.hasMore, tag: 24, to: &writer)
         ProtoString.write(self.nextPageToken, tag: 18, to: &writer)
         ProtoMessage<AuditLine>.write(repeated: self.lines, tag: 10, to: &writer)
     }
@@ -164,6 +378,13 @@ public struct AuditLine: Message {
     /// The ids of the affected objects if there are several: the files of a RequestDownload, whose `target` is `files`, or the
     /// keys of a DeleteObjects, percent-encoded. For a CopyObject, the source.
     public var ids: [String] = []
+    /// The number of lines that fold_keys combined into this one; 0 = it is one line. `line_id`, `at` and `target` are those of the
+    /// newest, `count` is the sum, and `ids` is empty.
+    public var lineCount: Int64 = 0
+    /// The time of the oldest of the combined lines.
+    public var firstAt: Timestamp?
+    /// A description in words, with the present names of what it concerns; what was deleted since has its id.
+    public var sentence: [AuditText] = []
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -178,7 +399,10 @@ public struct AuditLine: Message {
         peer: String = "",
         result: String = "",
         count: Int64 = 0,
-        ids: [String] = []
+        ids: [String] = [],
+        lineCount: Int64 = 0,
+        firstAt: Timestamp? = nil,
+        sentence: [AuditText] = []
     ) {
         self.lineID = lineID
         self.at = at
@@ -190,6 +414,9 @@ public struct AuditLine: Message {
         self.result = result
         self.count = count
         self.ids = ids
+        self.lineCount = lineCount
+        self.firstAt = firstAt
+        self.sentence = sentence
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -205,6 +432,9 @@ public struct AuditLine: Message {
             case 66: try ProtoString.merge(into: &self.result, from: &reader)
             case 72: try ProtoInt64.merge(into: &self.count, from: &reader)
             case 82: try ProtoString.append(to: &self.ids, tag: tag, from: &reader)
+            case 88: try ProtoInt64.merge(into: &self.lineCount, from: &reader)
+            case 98: try ProtoMessage<Timestamp>.merge(into: &self.firstAt, from: &reader)
+            case 106: try ProtoMessage<AuditText>.append(to: &self.sentence, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -222,11 +452,17 @@ public struct AuditLine: Message {
         size += ProtoString.size(self.result, tag: 66)
         size += ProtoInt64.size(self.count, tag: 72)
         size += ProtoString.size(repeated: self.ids, tag: 82)
+        size += ProtoInt64.size(self.lineCount, tag: 88)
+        size += ProtoMessage<Timestamp>.size(optional: self.firstAt, tag: 98)
+        size += ProtoMessage<AuditText>.size(repeated: self.sentence, tag: 106)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMessage<AuditText>.write(repeated: self.sentence, tag: 106, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.firstAt, tag: 98, to: &writer)
+        ProtoInt64.write(self.lineCount, tag: 88, to: &writer)
         ProtoString.write(repeated: self.ids, tag: 82, to: &writer)
         ProtoInt64.write(self.count, tag: 72, to: &writer)
         ProtoString.write(self.result, tag: 66, to: &writer)
@@ -240,21 +476,207 @@ public struct AuditLine: Message {
     }
 }
 
+/// A part of a sentence. The texts of its parts one after the other are the sentence.
+public struct AuditText: Message {
+    public static var fullName: String { "archebase.auth.v1.AuditText" }
+
+    public var text: String = ""
+    /// The resource that the text names, e.g. `devices/260427-000001`, `objects/ID` or `users/NAME`. `targets` = the targets of the line.
+    public var resource: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        text: String = "",
+        resource: String = ""
+    ) {
+        self.text = text
+        self.resource = resource
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.text, from: &reader)
+            case 18: try ProtoString.merge(into: &self.resource, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.text, tag: 10)
+        size += ProtoString.size(self.resource, tag: 18)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.resource, tag: 18, to: &writer)
+        ProtoString.write(self.text, tag: 10, to: &writer)
+    }
+}
+
+public struct ListAuditLineTargetsRequest: Message {
+    public static var fullName: String { "archebase.auth.v1.ListAuditLineTargetsRequest" }
+
+    public var lineID: Int64 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        lineID: Int64 = 0
+    ) {
+        self.lineID = lineID
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt64.merge(into: &self.lineID, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt64.size(self.lineID, tag: 8)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt64.write(self.lineID, tag: 8, to: &writer)
+    }
+}
+
+public struct ListAuditLineTargetsResponse: Message {
+    public static var fullName: String { "archebase.auth.v1.ListAuditLineTargetsResponse" }
+
+    /// In the order of the line, at most 1000.
+    public var targets: [AuditTarget] = []
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        targets: [AuditTarget] = []
+    ) {
+        self.targets = targets
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<AuditTarget>.append(to: &self.targets, tag: tag, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<AuditTarget>.size(repeated: self.targets, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<AuditTarget>.write(repeated: self.targets, tag: 10, to: &writer)
+    }
+}
+
+public struct AuditTarget: Message {
+    public static var fullName: String { "archebase.auth.v1.AuditTarget" }
+
+    /// E.g. `objects/ID`, `devices/260427-000001`.
+    public var resource: String = ""
+    /// Empty if it has none, or does not exist any more.
+    public var displayName: String = ""
+    public var state: AuditTargetState = AuditTargetState(rawValue: 0)
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        resource: String = "",
+        displayName: String = "",
+        state: AuditTargetState = AuditTargetState(rawValue: 0)
+    ) {
+        self.resource = resource
+        self.displayName = displayName
+        self.state = state
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.resource, from: &reader)
+            case 18: try ProtoString.merge(into: &self.displayName, from: &reader)
+            case 24: try ProtoEnum<AuditTargetState>.merge(into: &self.state, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.resource, tag: 10)
+        size += ProtoString.size(self.displayName, tag: 18)
+        size += ProtoEnum<AuditTargetState>.size(self.state, tag: 24)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoEnum<AuditTargetState>.write(self.state, tag: 24, to: &writer)
+        ProtoString.write(self.displayName, tag: 18, to: &writer)
+        ProtoString.write(self.resource, tag: 10, to: &writer)
+    }
+}
+
 extension FileDescriptor {
     /// `audit.proto`
     public static let auditProto = FileDescriptor(
         name: "audit.proto",
         base64: """
             CgthdWRpdC5wcm90bxIRYXJjaGViYXNlLmF1dGgudjEaHGdvb2dsZS9hcGkvYW5ub3RhdGlvbnMucHJvdG8aH2dvb2dsZS9wcm90\
-            b2J1Zi90aW1lc3RhbXAucHJvdG8iqAEKFUxpc3RBdWRpdExpbmVzUmVxdWVzdBIwCgVzaW5jZRgBIAEoCzIaLmdvb2dsZS5wcm90\
+            b2J1Zi90aW1lc3RhbXAucHJvdG8iiAQKFUxpc3RBdWRpdExpbmVzUmVxdWVzdBIwCgVzaW5jZRgBIAEoCzIaLmdvb2dsZS5wcm90\
             b2J1Zi5UaW1lc3RhbXBSBXNpbmNlEhsKCXBhZ2Vfc2l6ZRgCIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgDIAEoCVIJcGFn\
-            ZVRva2VuEiEKDG5ld2VzdF9maXJzdBgEIAEoCFILbmV3ZXN0Rmlyc3QidAoWTGlzdEF1ZGl0TGluZXNSZXNwb25zZRIyCgVsaW5l\
-            cxgBIAMoCzIcLmFyY2hlYmFzZS5hdXRoLnYxLkF1ZGl0TGluZVIFbGluZXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0\
-            UGFnZVRva2VuIo4CCglBdWRpdExpbmUSFwoHbGluZV9pZBgBIAEoA1IGbGluZUlkEioKAmF0GAIgASgLMhouZ29vZ2xlLnByb3Rv\
-            YnVmLlRpbWVzdGFtcFICYXQSFAoFYWN0b3IYAyABKAlSBWFjdG9yEiIKDG9yZ2FuaXphdGlvbhgEIAEoCVIMb3JnYW5pemF0aW9u\
-            EhYKBmFjdGlvbhgFIAEoCVIGYWN0aW9uEhYKBnRhcmdldBgGIAEoCVIGdGFyZ2V0EhIKBHBlZXIYByABKAlSBHBlZXISFgoGcmVz\
-            dWx0GAggASgJUgZyZXN1bHQSFAoFY291bnQYCSABKANSBWNvdW50EhAKA2lkcxgKIAMoCVIDaWRzMpEBCgxBdWRpdFNlcnZpY2US\
-            gAEKDkxpc3RBdWRpdExpbmVzEiguYXJjaGViYXNlLmF1dGgudjEuTGlzdEF1ZGl0TGluZXNSZXF1ZXN0GikuYXJjaGViYXNlLmF1\
-            dGgudjEuTGlzdEF1ZGl0TGluZXNSZXNwb25zZSIZkAIBgtPkkwIQEg4vdjEvYXVkaXRMaW5lc2IGcHJvdG8z
+            ZVRva2VuEiEKDG5ld2VzdF9maXJzdBgEIAEoCFILbmV3ZXN0Rmlyc3QSMAoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYu\
+            VGltZXN0YW1wUgV1bnRpbBJCCgthY3Rvcl9raW5kcxgGIAMoDjIhLmFyY2hlYmFzZS5hdXRoLnYxLkF1ZGl0QWN0b3JLaW5kUgph\
+            Y3RvcktpbmRzEhQKBWFjdG9yGAcgASgJUgVhY3RvchIWCgZhY3Rpb24YCCABKAlSBmFjdGlvbhIWCgZ0YXJnZXQYCSABKAlSBnRh\
+            cmdldBIWCgZyZXN1bHQYCiABKAlSBnJlc3VsdBIbCglmb2xkX2tleXMYCyABKAhSCGZvbGRLZXlzEkYKDGFjdGlvbl9ncm91cBgM\
+            IAEoDjIjLmFyY2hlYmFzZS5hdXRoLnYxLkF1ZGl0QWN0aW9uR3JvdXBSC2FjdGlvbkdyb3VwEiUKDndpdGhfc2VudGVuY2VzGA0g\
+            ASgIUg13aXRoU2VudGVuY2VzIo8BChZMaXN0QXVkaXRMaW5lc1Jlc3BvbnNlEjIKBWxpbmVzGAEgAygLMhwuYXJjaGViYXNlLmF1\
+            dGgudjEuQXVkaXRMaW5lUgVsaW5lcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4SGQoIaGFzX21vcmUY\
+            AyABKAhSB2hhc01vcmUingMKCUF1ZGl0TGluZRIXCgdsaW5lX2lkGAEgASgDUgZsaW5lSWQSKgoCYXQYAiABKAsyGi5nb29nbGUu\
+            cHJvdG9idWYuVGltZXN0YW1wUgJhdBIUCgVhY3RvchgDIAEoCVIFYWN0b3ISIgoMb3JnYW5pemF0aW9uGAQgASgJUgxvcmdhbml6\
+            YXRpb24SFgoGYWN0aW9uGAUgASgJUgZhY3Rpb24SFgoGdGFyZ2V0GAYgASgJUgZ0YXJnZXQSEgoEcGVlchgHIAEoCVIEcGVlchIW\
+            CgZyZXN1bHQYCCABKAlSBnJlc3VsdBIUCgVjb3VudBgJIAEoA1IFY291bnQSEAoDaWRzGAogAygJUgNpZHMSHQoKbGluZV9jb3Vu\
+            dBgLIAEoA1IJbGluZUNvdW50EjUKCGZpcnN0X2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIHZmlyc3RBdBI4\
+            CghzZW50ZW5jZRgNIAMoCzIcLmFyY2hlYmFzZS5hdXRoLnYxLkF1ZGl0VGV4dFIIc2VudGVuY2UiOwoJQXVkaXRUZXh0EhIKBHRl\
+            eHQYASABKAlSBHRleHQSGgoIcmVzb3VyY2UYAiABKAlSCHJlc291cmNlIjYKG0xpc3RBdWRpdExpbmVUYXJnZXRzUmVxdWVzdBIX\
+            CgdsaW5lX2lkGAEgASgDUgZsaW5lSWQiWAocTGlzdEF1ZGl0TGluZVRhcmdldHNSZXNwb25zZRI4Cgd0YXJnZXRzGAEgAygLMh4u\
+            YXJjaGViYXNlLmF1dGgudjEuQXVkaXRUYXJnZXRSB3RhcmdldHMihwEKC0F1ZGl0VGFyZ2V0EhoKCHJlc291cmNlGAEgASgJUghy\
+            ZXNvdXJjZRIhCgxkaXNwbGF5X25hbWUYAiABKAlSC2Rpc3BsYXlOYW1lEjkKBXN0YXRlGAMgASgOMiMuYXJjaGViYXNlLmF1dGgu\
+            djEuQXVkaXRUYXJnZXRTdGF0ZVIFc3RhdGUqtAIKEEF1ZGl0QWN0aW9uR3JvdXASIgoeQVVESVRfQUNUSU9OX0dST1VQX1VOU1BF\
+            Q0lGSUVEEAASHQoZQVVESVRfQUNUSU9OX0dST1VQX1VQTE9BRBABEh8KG0FVRElUX0FDVElPTl9HUk9VUF9ET1dOTE9BRBACEh8K\
+            G0FVRElUX0FDVElPTl9HUk9VUF9ERUxFVElPThADEh0KGUFVRElUX0FDVElPTl9HUk9VUF9DSEFOR0UQBBIeChpBVURJVF9BQ1RJ\
+            T05fR1JPVVBfU0lHTl9JThAFEh0KGUFVRElUX0FDVElPTl9HUk9VUF9BQ0NFU1MQBhIdChlBVURJVF9BQ1RJT05fR1JPVVBfREVW\
+            SUNFEAcSHgoaQVVESVRfQUNUSU9OX0dST1VQX0dBVEVXQVkQCCrAAQoOQXVkaXRBY3RvcktpbmQSIAocQVVESVRfQUNUT1JfS0lO\
+            RF9VTlNQRUNJRklFRBAAEhkKFUFVRElUX0FDVE9SX0tJTkRfVVNFUhABEhsKF0FVRElUX0FDVE9SX0tJTkRfREVWSUNFEAISGAoU\
+            QVVESVRfQUNUT1JfS0lORF9LRVkQAxIcChhBVURJVF9BQ1RPUl9LSU5EX0dBVEVXQVkQBBIcChhBVURJVF9BQ1RPUl9LSU5EX1VO\
+            S05PV04QBSqVAQoQQXVkaXRUYXJnZXRTdGF0ZRIiCh5BVURJVF9UQVJHRVRfU1RBVEVfVU5TUEVDSUZJRUQQABIeChpBVURJVF9U\
+            QVJHRVRfU1RBVEVfUFJFU0VOVBABEh4KGkFVRElUX1RBUkdFVF9TVEFURV9UUkFTSEVEEAISHQoZQVVESVRfVEFSR0VUX1NUQVRF\
+            X0FCU0VOVBADMrgCCgxBdWRpdFNlcnZpY2USgAEKDkxpc3RBdWRpdExpbmVzEiguYXJjaGViYXNlLmF1dGgudjEuTGlzdEF1ZGl0\
+            TGluZXNSZXF1ZXN0GikuYXJjaGViYXNlLmF1dGgudjEuTGlzdEF1ZGl0TGluZXNSZXNwb25zZSIZkAIBgtPkkwIQEg4vdjEvYXVk\
+            aXRMaW5lcxKkAQoUTGlzdEF1ZGl0TGluZVRhcmdldHMSLi5hcmNoZWJhc2UuYXV0aC52MS5MaXN0QXVkaXRMaW5lVGFyZ2V0c1Jl\
+            cXVlc3QaLy5hcmNoZWJhc2UuYXV0aC52MS5MaXN0QXVkaXRMaW5lVGFyZ2V0c1Jlc3BvbnNlIiuQAgGC0+STAiISIC92MS9hdWRp\
+            dExpbmVzL3tsaW5lX2lkfS90YXJnZXRzYgZwcm90bzM=
             """)
 }

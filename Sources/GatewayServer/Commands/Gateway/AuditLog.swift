@@ -13,7 +13,7 @@ struct AuditLog: Command {
     static let discussion = [
         """
         Admins see the lines of their organization; admins of 'system' see all lines. With --json, each line is one JSON \
-        object; --output csv writes all fields.
+        object; --output csv and wide write all fields.
         """
     ]
 
@@ -22,10 +22,18 @@ struct AuditLog: Command {
             .option(
                 "--since", "TIME", \.since,
                 "Show lines since an age (30m, 24h, 7d), a date or an RFC 3339 time (default: 24h)"),
-            .option("--actor", "TEXT", \.filter.actor, "Show only lines of this actor; * stands for any text"),
-            .option("--action", "TEXT", \.filter.action, "Show only lines of this action; * stands for any text"),
-            .option("--target", "TEXT", \.filter.target, "Show only lines of this target; * stands for any text"),
-            .option("--result", "TEXT", \.filter.result, "Show only lines of this result; * stands for any text"),
+            .option("--until", "TIME", \.until, "Show lines before an age, a date or a time"),
+            .option(
+                "--who", "WHO", \.who,
+                "Show lines of people (users, the gateway and unknown callers), of devices (and keys), or of all (default: people; with --json, csv or --follow: all)"
+            ),
+            .option("--about", "GROUP", \.group, "Show only actions of this group"),
+            .option("--actor", "TEXT", \.actor, "Show only lines of this actor; * stands for any text"),
+            .option("--action", "TEXT", \.action, "Show only lines of this action; * stands for any text"),
+            .option(
+                "--target", "TEXT", \.target,
+                "Show only lines with this target, or with this id among their targets; * stands for any text"),
+            .option("--result", "TEXT", \.result, "Show only lines of this result; * stands for any text"),
             .flag("--follow", \.follows, "Keep showing new lines until interrupted"),
         ] + ConnectionOptions.parameters(of: .admin).map { $0.at(\.connection) }
             + OutputOptions.parameters.map { $0.at(\.connection.output) }
@@ -36,7 +44,13 @@ struct AuditLog: Command {
     private static let interval = Duration.seconds(1)
 
     var since = PastTime.ago(seconds: 86_400)
-    var filter = AuditLineFilter()
+    var until: PastTime?
+    var who: AuditedActors?
+    var group: AuditedGroup?
+    var actor = ""
+    var action = ""
+    var target = ""
+    var result = ""
     var follows = false
     var connection = ConnectionOptions()
 
@@ -44,45 +58,73 @@ struct AuditLog: Command {
         await environment.attempt(asJSON: connection.json || connection.output.format == .json) {
             var printer = try AuditPrinter(connection, width: environment.outputWidth())
             let log = AuditServiceClient(try await SignedInConnection(connection, listener: .admin, in: environment))
-            var request = ListAuditLinesRequest(
-                since: Timestamp(since.time(at: environment.clock.now())), pageSize: Self.pageSize)
+            var request = request(at: environment.clock.now())
             while true {
                 let page = try await log.listAuditLines(request)
-                for text in printer.texts(of: page.lines.filter(filter.matches)) { try environment.output(text) }
+                for text in printer.texts(of: page.lines) { try environment.output(text) }
                 request.pageToken = page.nextPageToken
-                if page.lines.isEmpty {
+                if !page.hasMore {
                     guard follows else { return }
                     try await Task.sleep(for: Self.interval)
                 }
             }
         }
     }
-}
 
-/// The lines of the audit log that a command shows.
-struct AuditLineFilter: Sendable {
-    var actor: String?
-    var action: String?
-    var target: String?
-    var result: String?
-
-    func matches(_ line: AuditLine) -> Bool {
-        Self.matches(line.actor, actor) && Self.matches(line.action, action) && Self.matches(line.target, target)
-            && Self.matches(line.result, result)
+    /// Whether the output is for programs, which read all lines unless an option says otherwise.
+    private var isForPrograms: Bool {
+        connection.json || [.json, .csv].contains(connection.output.format) || follows
     }
 
-    /// Whether a text matches a pattern, in which `*` stands for any text; no pattern matches every text.
-    static func matches(_ text: String, _ pattern: String?) -> Bool {
-        guard let pattern else { return true }
-        let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
-        guard let first = parts.first, let last = parts.last, parts.count > 1 else { return text == pattern }
-        guard text.hasPrefix(first), text.utf8.count >= first.utf8.count + last.utf8.count else { return false }
-        var rest = text.dropFirst(first.count)
-        for part in parts.dropFirst().dropLast() where !part.isEmpty {
-            guard let found = rest.firstRange(of: part) else { return false }
-            rest = rest[found.upperBound...]
+    private func request(at now: UnixTime) -> ListAuditLinesRequest {
+        var kinds = (who ?? (isForPrograms ? .all : .people)).kinds
+        // The pattern of an actor says more about its kind than the default.
+        if who == nil, !actor.isEmpty { kinds = [] }
+        return ListAuditLinesRequest(
+            since: Timestamp(since.time(at: now)), pageSize: Self.pageSize,
+            until: until.map { Timestamp($0.time(at: now)) },
+            actorKinds: kinds, actor: actor, action: action, target: target, result: result,
+            actionGroup: group?.number ?? .unspecified, withSentences: true)
+    }
+}
+
+/// The actors whose lines a command shows.
+enum AuditedActors: String, ArgumentChoice {
+    case people
+    case devices
+    case all
+
+    var kinds: [AuditActorKind] {
+        switch self {
+        case .people: [.user, .gateway, .unknown]
+        case .devices: [.device, .key]
+        case .all: []
         }
-        return rest.hasSuffix(last)
+    }
+}
+
+/// The actions that a command shows.
+enum AuditedGroup: String, ArgumentChoice {
+    case uploads
+    case downloads
+    case deletions
+    case changes
+    case signIns = "sign-ins"
+    case access
+    case devices
+    case gateway
+
+    var number: AuditActionGroup {
+        switch self {
+        case .uploads: .upload
+        case .downloads: .download
+        case .deletions: .deletion
+        case .changes: .change
+        case .signIns: .signIn
+        case .access: .access
+        case .devices: .device
+        case .gateway: .gateway
+        }
     }
 }
 
@@ -102,7 +144,11 @@ private struct AuditPrinter {
         self.width = options.output.format == nil && options.output.columns == nil ? width : nil
         format = options.json ? .json : options.output.format ?? .table
         let known = AuditLine().fields.map(\.name)
-        columns = options.output.columns?.names ?? (format == .wide || format == .csv ? known : AuditLine.columns)
+        // A sentence of a few words is of more use than the address beside the beginning of one.
+        let isNarrow = width.map { $0 < 100 } ?? false
+        columns =
+            options.output.columns?.names
+            ?? (format == .wide || format == .csv ? known : isNarrow ? ["at", "sentence"] : AuditLine.columns)
         if let unknown = columns.first(where: { !known.contains($0) }) {
             throw ClientFailure(
                 "--columns has the unknown column \(unknown): known are \(known.joined(separator: ", "))",
@@ -129,7 +175,8 @@ private struct AuditPrinter {
     private mutating func table(_ lines: [AuditLine]) -> [String] {
         guard !lines.isEmpty else { return [] }
         var table = ListTable(
-            rows: lines.map(\.fields), columns: columns, expendable: ["ids", "count", "organization", "peer", "target"])
+            rows: lines.map(\.fields), columns: columns,
+            expendable: ["ids", "count", "organization", "peer", "target", "result"])
         if isFirst, let width { table = table.fitting(into: width) }
         columns = table.columns
         let cells = isFirst ? table.cells : Array(table.cells.dropFirst())
@@ -138,18 +185,25 @@ private struct AuditPrinter {
             zip(longest, row.map(TextLayout.printable)).map { $0.count < $1.count ? $1 : $0 }
         }
         let text = TextLayout.table([longest] + cells, width: width, shortening: table.shortened)
-        return text.split(separator: "\n", omittingEmptySubsequences: false).dropFirst().map(String.init)
+        return text.split(separator: "\n", omittingEmptySubsequences: false).dropFirst().map(Self.endingWithWord)
+    }
+
+    /// Returns the line without the first part of a word that the terminal has no space for, which could pass for another id.
+    private static func endingWithWord(_ line: Substring) -> String {
+        guard line.hasSuffix("…"), let space = line.lastIndex(of: " ") else { return String(line) }
+        return line[..<space] + "…"
     }
 }
 
 extension AuditLine: Resource {
-    package static let columns = ["at", "actor", "organization", "action", "target", "peer", "result", "count", "ids"]
+    package static let columns = ["at", "organization", "peer", "sentence"]
 
     package var fields: [ResourceField] {
         [
             .number("line_id", lineID), .time("at", at), .text("actor", actor), .text("organization", organization),
             .text("action", action), .text("target", target), .text("peer", peer), .text("result", result),
             .number("count", count), .text("ids", ids.joined(separator: " ")),
+            .text("sentence", sentence.map(\.text).joined()),
         ]
     }
 }

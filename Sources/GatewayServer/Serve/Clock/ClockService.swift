@@ -30,6 +30,10 @@ struct ClockService: ClockServiceHandler {
 }
 
 extension ClockKeeper: Capability {
+    static var auditSentences: [AuditSentence] {
+        [AuditSentence(.gateway, "ConfirmClock", "confirmed the clock of the gateway")]
+    }
+
     static var migrations: [Migration] { ClockSchema.migrations }
 
     static var settings: (any CapabilitySettings.Type)? { ClockConfiguration.self }

@@ -7,6 +7,7 @@ extension OpenAPIDocument {
         ".page_size": .range(0...Int64(Int32.max)),
         ".file_ids": .identifiers("^[0-9A-Za-z._-]{1,128}$", example: "0192f0c1-7a3b-7c4d-8e5f-60718293a4b5"),
 
+        "archebase.auth.v1.ListAuditLineTargetsRequest.line_id": .pattern("^[1-9][0-9]{0,17}$", example: "1"),
         "archebase.auth.v1.CreateApiTokenRequest.expired_at": .required,
         "archebase.auth.v1.CreateApiTokenRequest.role": .oneOf(["viewer", "operator", "admin"]),
         "archebase.auth.v1.CreateApiTokenRequest.token_name": .minimumLength(1),
@@ -40,6 +41,11 @@ extension OpenAPIDocument {
         "archebase.data_gateway.v1.CreateSiteUploadRequest.relative_path":
             .pattern("^([^/]+(/[^/]+)*)?$", example: "run7/front.mp4", mayBeEmpty: true),
         "archebase.data_gateway.v1.DeleteObjectsRequest.filter": .minimumLength(1),
+        // Up to 604,800 seconds, the largest value of downloads.max_lifetime_seconds.
+        "archebase.data_gateway.v1.RequestDownloadRequest.lifetime_seconds":
+            .pattern(
+                "^(0|[1-9][0-9]{0,4}|[1-5][0-9]{5}|60[0-3][0-9]{3}|604[0-7][0-9]{2}|604800)$", example: "900",
+                mayBeEmpty: true),
         "archebase.data_gateway.v1.RestoreObjectsRequest.filter": .minimumLength(1),
         "archebase.data_gateway.v1.PurgeObjectsRequest.filter": .minimumLength(1),
         "archebase.data_gateway.v1.GetObjectFacetsRequest.facet":

@@ -1,0 +1,20 @@
+/** Downloads records, objects with the same members, as a file in the format `csv` or `json`; `columns`: its columns if there are no records. */
+export function exportRecords(name, format, records, columns) {
+  const text = format === 'csv' ? csvText(records, columns) : `${JSON.stringify({ [name]: records }, null, 2)}\n`
+  const url = URL.createObjectURL(new Blob([text], { type: format === 'csv' ? 'text/csv' : 'application/json' }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = `${name}.${format}`
+  link.click()
+  URL.revokeObjectURL(url)
+}
+
+/** The records as CSV (RFC 4180). A text that a spreadsheet would take for a formula begins with an apostrophe. */
+function csvText(records, columns) {
+  const cell = (value) => {
+    const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value)
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  }
+  return [columns, ...records.map((record) => columns.map((column) => record[column]))]
+    .map((row) => `${row.map(cell).join(',')}\r\n`).join('')
+}

@@ -1,0 +1,36 @@
+package import Capability
+
+/// The words of the audit log for devices.
+extension DeviceInit {
+    package static var auditSentences: [AuditSentence] {
+        [
+            AuditSentence(.device, "InitDevice", "fetched a key for the device {target}"),
+            AuditSentence(.device, "ReinitDevice", "fetched a new key for the device {target}"),
+            AuditSentence(.device, "CreateDeviceSuite", "created the suite {target}"),
+            AuditSentence(.device, "UpdateDeviceSuite", "changed the suite {target}"),
+            AuditSentence(.device, "DeleteDeviceSuite", "deleted the suite {target}"),
+            AuditSentence(.device, "RegisterDevice", "registered the device {target}"),
+            AuditSentence(.device, "UpdateDevice", "changed the device {target}"),
+            AuditSentence(.device, "EnableDevice", "enabled the device {target}"),
+            AuditSentence(.device, "DisableDevice", "disabled the device {target}"),
+            AuditSentence(.device, "AddDeviceToSuite", "added the device {target} to a suite"),
+            AuditSentence(.device, "RemoveDeviceFromSuite", "removed the device {target} from its suite"),
+            AuditSentence(.device, "RetireDevice", "retired the device {target}"),
+            AuditSentence(.device, "UnretireDevice", "returned the device {target} to use"),
+            AuditSentence(.device, "DeleteDevice", "deleted the device {target}"),
+            AuditSentence(.device, "AllowReinit", "allowed the device {target} to fetch a new key"),
+            AuditSentence(.device, "RotateDeviceKeys", "asked for new keys of {targets}"),
+        ]
+    }
+
+    package static var targetKinds: [TargetKind] {
+        [
+            TargetKind(
+                "devices", ("device", "devices"),
+                select: "SELECT id AS target_id, display_name AS name FROM devices WHERE id"),
+            TargetKind(
+                "deviceSuites", ("suite", "suites"), hasNumbers: true,
+                select: "SELECT CAST(id AS TEXT) AS target_id, display_name AS name FROM device_suites WHERE id"),
+        ]
+    }
+}
