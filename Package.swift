@@ -414,7 +414,7 @@ let package = Package(
             "DeviceInit",
             [
                 "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "GatewayTesting", "HTTPTypes", "Proto", "RPC",
-                "Wire",
+                "Webhooks", "Wire",
             ]),
         tests(
             "Catalog",

@@ -250,6 +250,13 @@ enum AccountRecords {
                 -- time_zone: a name of the time zone database; empty = none is set.
                 ALTER TABLE sites ADD COLUMN time_zone TEXT NOT NULL DEFAULT '';
                 """),
+        Migration(
+            name: "accounts-site-silence",
+            sql: """
+                -- silent_after_hours: the time without a call after which a device of the site is reported as silent; 0 = never,
+                -- NULL = that of the configuration.
+                ALTER TABLE sites ADD COLUMN silent_after_hours INTEGER;
+                """),
     ]
 }
 

@@ -16,6 +16,10 @@ package struct EventType: Sendable, Hashable {
     package static let uploadAborted = EventType("upload.aborted")
     /// A device received a key from InitDevice or ReinitDevice.
     package static let deviceInitialized = EventType("device.initialized")
+    /// A device was not heard of for longer than its limit.
+    package static let deviceSilent = EventType("device.silent")
+    /// A device that was reported as silent called again.
+    package static let deviceReturned = EventType("device.returned")
     /// UpdateObject changed an object's tags.
     package static let objectUpdated = EventType("object.updated")
     /// An object was moved to the trash.
@@ -33,8 +37,8 @@ package struct EventType: Sendable, Hashable {
 
     /// The types of the gateway.
     package static let gateway: [EventType] = [
-        .objectVerified, .uploadAborted, .deviceInitialized, .objectUpdated, .objectTrashed, .objectRestored,
-        .objectDeleted, .backupCompleted, .backupFailed, .webhookTest,
+        .objectVerified, .uploadAborted, .deviceInitialized, .deviceSilent, .deviceReturned, .objectUpdated,
+        .objectTrashed, .objectRestored, .objectDeleted, .backupCompleted, .backupFailed, .webhookTest,
     ]
 }
 
