@@ -41,6 +41,6 @@ package struct Uploads: Sendable {
             siteUploads: SiteUploads(sessions: sessions), tokens: PageTokens(keyring: environment.keyring))
         self.database = database
         retention = UploadRetention(database: database, age: configuration.recordRetention)
-        sweeping = UploadSweep(database: database, store: store, configuration: configuration)
+        sweeping = UploadSweep(database: database, store: store, configuration: configuration, outbox: outbox)
     }
 }

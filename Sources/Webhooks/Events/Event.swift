@@ -14,6 +14,8 @@ package struct EventType: Sendable, Hashable {
     package static let objectVerified = EventType("object.verified")
     /// AbortUpload succeeded for the first time.
     package static let uploadAborted = EventType("upload.aborted")
+    /// An upload ended without an object: its device aborted it, or sent nothing until the end of its session.
+    package static let uploadFailed = EventType("upload.failed")
     /// A device received a key from InitDevice or ReinitDevice.
     package static let deviceInitialized = EventType("device.initialized")
     /// A device was not heard of for longer than its limit.
@@ -37,8 +39,8 @@ package struct EventType: Sendable, Hashable {
 
     /// The types of the gateway.
     package static let gateway: [EventType] = [
-        .objectVerified, .uploadAborted, .deviceInitialized, .deviceSilent, .deviceReturned, .objectUpdated,
-        .objectTrashed, .objectRestored, .objectDeleted, .backupCompleted, .backupFailed, .webhookTest,
+        .objectVerified, .uploadAborted, .uploadFailed, .deviceInitialized, .deviceSilent, .deviceReturned,
+        .objectUpdated, .objectTrashed, .objectRestored, .objectDeleted, .backupCompleted, .backupFailed, .webhookTest,
     ]
 }
 
