@@ -21,6 +21,12 @@ extension Event {
         let deviceID: String?
     }
 
+    private struct NearlyFullStorage: Encodable {
+        let siteID: Int64?
+        let deviceID: String?
+        let usedBytes, quotaBytes, freeBytes, minimumFreeBytes: Int64?
+    }
+
     private struct AbortedUpload: Encodable {
         let logicalUploadID, uploadID, reason: String
         let siteID: Int64
@@ -56,6 +62,26 @@ extension Event {
                 reason: failure == .expired ? UploadFailure.expiry : upload.abortReason ?? "",
                 fileName: upload.hints.fileName?.text, siteID: upload.owner.siteID, deviceID: upload.owner.deviceID),
             traceparent: traceparent)
+    }
+
+    static func storageNearlyFull(_ level: StorageLevel, organizationID: Int64) -> Event {
+        let data =
+            switch level.subject {
+            case .site(let id):
+                NearlyFullStorage(
+                    siteID: id, deviceID: nil, usedBytes: level.bytes, quotaBytes: level.limit, freeBytes: nil,
+                    minimumFreeBytes: nil)
+            case .device(let id):
+                NearlyFullStorage(
+                    siteID: nil, deviceID: id, usedBytes: level.bytes, quotaBytes: level.limit, freeBytes: nil,
+                    minimumFreeBytes: nil)
+            case .disk:
+                NearlyFullStorage(
+                    siteID: nil, deviceID: nil, usedBytes: nil, quotaBytes: nil, freeBytes: level.bytes,
+                    minimumFreeBytes: level.limit)
+            }
+        return Event(
+            .storageNearlyFull, subject: level.subject.name, organizationID: organizationID, data: data)
     }
 }
 

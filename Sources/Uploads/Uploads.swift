@@ -14,6 +14,7 @@ package struct Uploads: Sendable {
     let management: UploadManagementService
     let sweeping: UploadSweep
     let retention: UploadRetention
+    let warnings: StorageWarnings
     let database: Database
 
     /// - Parameters:
@@ -42,5 +43,7 @@ package struct Uploads: Sendable {
         self.database = database
         retention = UploadRetention(database: database, age: configuration.recordRetention)
         sweeping = UploadSweep(database: database, store: store, configuration: configuration, outbox: outbox)
+        warnings = StorageWarnings(
+            database: database, store: store, outbox: outbox, clock: clock, quota: configuration.quota)
     }
 }

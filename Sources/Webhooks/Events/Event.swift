@@ -30,6 +30,8 @@ package struct EventType: Sendable, Hashable {
     package static let objectRestored = EventType("object.restored")
     /// An object was deleted permanently.
     package static let objectDeleted = EventType("object.deleted")
+    /// The stored bytes come near a quota, or the free disk near the minimum.
+    package static let storageNearlyFull = EventType("storage.nearly_full")
     /// A scheduled backup is complete.
     package static let backupCompleted = EventType("backup.completed")
     /// A scheduled backup failed, and is tried again later.
@@ -39,8 +41,9 @@ package struct EventType: Sendable, Hashable {
 
     /// The types of the gateway.
     package static let gateway: [EventType] = [
-        .objectVerified, .uploadAborted, .uploadFailed, .deviceInitialized, .deviceSilent, .deviceReturned,
-        .objectUpdated, .objectTrashed, .objectRestored, .objectDeleted, .backupCompleted, .backupFailed, .webhookTest,
+        .objectVerified, .uploadAborted, .uploadFailed, .storageNearlyFull, .deviceInitialized, .deviceSilent,
+        .deviceReturned, .objectUpdated, .objectTrashed, .objectRestored, .objectDeleted, .backupCompleted,
+        .backupFailed, .webhookTest,
     ]
 }
 
