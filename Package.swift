@@ -414,7 +414,7 @@ let package = Package(
             "DeviceInit",
             [
                 "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "GatewayTesting", "HTTPTypes", "Proto", "RPC",
-                "Wire",
+                "Webhooks", "Wire",
             ]),
         tests(
             "Catalog",
@@ -436,7 +436,7 @@ let package = Package(
             [
                 "Accounts", "Basics", "Capability", "Catalog", "Crypto", "Database", "DatabaseTesting", "DeviceClient",
                 "DirectoryEngine", "GatewayAPI", "GatewayTesting", "HTTPTypes", "ObjectStore", "Proto", "RPC",
-                "StoreClient", "StoreProtocol", "StoreServer", "StoreTesting", "Wire",
+                "StoreClient", "StoreProtocol", "StoreServer", "StoreTesting", "Webhooks", "Wire",
             ]),
         tests(
             "Backup",

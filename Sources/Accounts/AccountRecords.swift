@@ -259,6 +259,13 @@ enum AccountRecords {
                     AND (actor < 'static_key:' OR actor >= 'static_key;')
                     AND (actor < 'certificate:' OR actor >= 'certificate;');
                 """),
+        Migration(
+            name: "accounts-site-silence",
+            sql: """
+                -- silent_after_hours: the time without a call after which a device of the site is reported as silent; 0 = never,
+                -- NULL = that of the configuration.
+                ALTER TABLE sites ADD COLUMN silent_after_hours INTEGER;
+                """),
     ]
 }
 

@@ -59,7 +59,8 @@ package struct AdminAuthService: AdminAuthServiceHandler {
         if let name = request.name { try FieldRules.title(name, field: "name") }
         let site = try await accounts.registries.sites.update(
             request.siteID, name: request.name, status: try request.status.map(FieldRules.newStatus),
-            timeZone: request.timeZone, by: try Caller(context))
+            timeZone: request.timeZone, silence: try request.silentAfterHours.map(SilenceLimit.init),
+            by: try Caller(context))
         return UpdateSiteResponse(site: site.message)
     }
 

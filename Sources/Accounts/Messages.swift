@@ -40,7 +40,8 @@ extension SiteRecord {
     var message: Site {
         Site(
             siteID: id, name: name, status: Int32(status.rawValue), createdAt: Timestamp(createdAt),
-            updatedAt: Timestamp(updatedAt), timeZone: timeZone)
+            updatedAt: Timestamp(updatedAt), timeZone: timeZone,
+            silentAfterHours: silentAfterHours.map { Int32(clamping: $0) })
     }
 }
 

@@ -95,6 +95,7 @@ struct Asset: Sendable {
         "shortcuts.js": PackageResources.shortcuts_js,
         "sign-in.js": PackageResources.sign_in_js,
         "signing-keys.js": PackageResources.signing_keys_js,
+        "silence.js": PackageResources.silence_js,
         "suites.js": PackageResources.suites_js,
         "table.js": PackageResources.table_js,
         "text-width.js": PackageResources.text_width_js,

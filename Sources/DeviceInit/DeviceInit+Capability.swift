@@ -34,6 +34,8 @@ extension DeviceInit: Capability {
         ])
     }
 
+    package var sweeps: [Sweep] { [.removingNothing("device_silence", run: silence.run)] }
+
     package func register(for listener: ListenerName, in router: inout Router) {
         switch listener {
         case .deviceInit: initService.register(in: &router)

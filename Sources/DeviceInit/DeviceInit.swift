@@ -10,6 +10,7 @@ package import Webhooks
 package final class DeviceInit: Sendable {
     package let initService: DeviceInitService
     package let managementService: DeviceManagementService
+    let silence: SilenceReports
     /// The information about devices for the key management of Accounts.
     package var directory: any DeviceDirectory { DeviceRecordDirectory() }
 
@@ -28,6 +29,9 @@ package final class DeviceInit: Sendable {
                 callsOfDeviceFromAddress: Throttle(perMinute: configuration.callsOfDeviceFromAddress),
                 unknownIDs: UnknownIDs(perMinute: configuration.unknownIDsOfAddress)),
             keptResponses: accounts.keptResponses)
+        silence = SilenceReports(
+            database: database, outbox: outbox, clock: clock,
+            defaultHours: configuration.silentAfter.wholeSeconds / 3600)
         managementService = DeviceManagementService(
             registry: DeviceRegistry(
                 database: database, keys: accounts.deviceKeys, clock: clock, uploads: uploads,

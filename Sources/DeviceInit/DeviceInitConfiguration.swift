@@ -1,5 +1,6 @@
 import Basics
 package import Capability
+import GatewayAPI
 package import HTTPTypes
 package import Settings
 
@@ -15,6 +16,9 @@ package struct DeviceInitConfiguration: Sendable {
     /// The number of distinct unknown ids a minute after which an address gets no more reasons for refusals; after ten times as
     /// many it gets no keys either.
     package var unknownIDsOfAddress = 30
+    /// The time without a call after which a device is reported as silent, unless its site, its suite or itself has another one;
+    /// 0 = never. Devices that are off over a weekend are not reported.
+    package var silentAfter = Duration.hours(72)
 
     package init() {}
 }
@@ -36,6 +40,8 @@ extension DeviceInitConfiguration: CapabilitySettings {
         let section = settings.section("device_init")
         reinit = section.choice("reinit", default: reinit)
         reinitAllow = section.addressRanges("reinit_allow", standard: "everywhere")
+        silentAfter = section.duration(
+            "silent_after_hours", default: silentAfter, in: 0...SilenceLimit.longest, unit: .hours)
         if let address = context.listeners[.deviceInit], !address.isLoopback, !section.contains("reinit") {
             settings.report(
                 ConfigurationError(

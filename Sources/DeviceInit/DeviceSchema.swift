@@ -75,5 +75,24 @@ enum DeviceSchema {
                     PRIMARY KEY (device_id, reason)
                 ) STRICT;
                 """),
+        Migration(
+            name: "devices-5",
+            sql: """
+                -- silent_after_hours: the time without a call after which a device is reported as silent; 0 = never, NULL = that of
+                -- the device's suite, or of the suite's site. silent_since: the last call of a device that is reported.
+                ALTER TABLE device_suites ADD COLUMN silent_after_hours INTEGER;
+                ALTER TABLE devices ADD COLUMN silent_after_hours INTEGER;
+                ALTER TABLE devices ADD COLUMN silent_since INTEGER;
+                CREATE INDEX devices_silent ON devices (organization_id, id) WHERE silent_since IS NOT NULL;
+
+                -- The look for silent devices. looked_at: the last one, to a few minutes. resumed_at: the end of the latest time
+                -- without looks. pause_seconds: its length.
+                CREATE TABLE silence_watch (
+                    id INTEGER PRIMARY KEY CHECK (id = 1),
+                    looked_at INTEGER NOT NULL,
+                    resumed_at INTEGER NOT NULL,
+                    pause_seconds INTEGER NOT NULL
+                ) STRICT;
+                """),
     ]
 }

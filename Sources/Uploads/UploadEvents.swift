@@ -1,3 +1,4 @@
+import Basics
 import Catalog
 import Webhooks
 
@@ -11,6 +12,19 @@ extension Event {
         let siteID: Int64
         let deviceID: String?
         let rawTags: [String: String]
+    }
+
+    private struct FailedUpload: Encodable {
+        let logicalUploadID, uploadID, cause, reason: String
+        let fileName: String?
+        let siteID: Int64
+        let deviceID: String?
+    }
+
+    private struct NearlyFullStorage: Encodable {
+        let siteID: Int64?
+        let deviceID: String?
+        let usedBytes, quotaBytes, freeBytes, minimumFreeBytes: Int64?
     }
 
     private struct AbortedUpload: Encodable {
@@ -39,4 +53,44 @@ extension Event {
                 logicalUploadID: upload.logicalID, uploadID: upload.id, reason: upload.abortReason ?? "",
                 siteID: upload.owner.siteID, deviceID: upload.owner.deviceID), traceparent: traceparent)
     }
+
+    static func uploadFailed(_ upload: UploadRecord, _ failure: UploadFailure, traceparent: String?) -> Event {
+        Event(
+            .uploadFailed, subject: "uploads/\(upload.logicalID)", organizationID: upload.owner.organizationID,
+            data: FailedUpload(
+                logicalUploadID: upload.logicalID, uploadID: upload.id, cause: failure.rawValue,
+                reason: failure == .expired ? UploadFailure.expiry : upload.abortReason ?? "",
+                fileName: upload.hints.fileName?.text, siteID: upload.owner.siteID, deviceID: upload.owner.deviceID),
+            traceparent: traceparent)
+    }
+
+    static func storageNearlyFull(_ level: StorageLevel, organizationID: Int64) -> Event {
+        let data =
+            switch level.subject {
+            case .site(let id):
+                NearlyFullStorage(
+                    siteID: id, deviceID: nil, usedBytes: level.bytes, quotaBytes: level.limit, freeBytes: nil,
+                    minimumFreeBytes: nil)
+            case .device(let id):
+                NearlyFullStorage(
+                    siteID: nil, deviceID: id, usedBytes: level.bytes, quotaBytes: level.limit, freeBytes: nil,
+                    minimumFreeBytes: nil)
+            case .disk:
+                NearlyFullStorage(
+                    siteID: nil, deviceID: nil, usedBytes: nil, quotaBytes: nil, freeBytes: level.bytes,
+                    minimumFreeBytes: level.limit)
+            }
+        return Event(
+            .storageNearlyFull, subject: level.subject.name, organizationID: organizationID, data: data)
+    }
+}
+
+/// The cause for which an attempt ended without an object, unless somebody canceled it.
+enum UploadFailure: String, Sendable {
+    /// Its device, or its site's program, aborted it.
+    case aborted
+    case expired
+
+    /// The reason of the end of a session.
+    static let expiry = "nothing was received until the end of its session"
 }

@@ -44,6 +44,7 @@ extension Uploads: Capability {
         [
             Sweep("uploads", removesObjects: true, run: sweep),
             Sweep("upload_records", removesObjects: true, run: retention.run),
+            .removingNothing("storage_warnings") { _ in try await warnings.run() },
             .always("usage", removesObjects: true) { _ in try await sweepUsage() },
         ]
     }

@@ -14,6 +14,7 @@ package struct Uploads: Sendable {
     let management: UploadManagementService
     let sweeping: UploadSweep
     let retention: UploadRetention
+    let warnings: StorageWarnings
     let database: Database
 
     /// - Parameters:
@@ -41,6 +42,8 @@ package struct Uploads: Sendable {
             siteUploads: SiteUploads(sessions: sessions), tokens: PageTokens(keyring: environment.keyring))
         self.database = database
         retention = UploadRetention(database: database, age: configuration.recordRetention)
-        sweeping = UploadSweep(database: database, store: store, configuration: configuration)
+        sweeping = UploadSweep(database: database, store: store, configuration: configuration, outbox: outbox)
+        warnings = StorageWarnings(
+            database: database, store: store, outbox: outbox, clock: clock, quota: configuration.quota)
     }
 }

@@ -89,10 +89,12 @@ def devices_and_keys(tour: Tour) -> dict:
         tour.run(f"site {command}", *([] if command == "list" else [site]))
     tour.run("site rename", site, "Plant")
     tour.run("site set-time-zone", site, "Europe/Berlin")
+    tour.run("site set-silent-after", site, "5d")
     suite = tour.run("device suite create", "--site", site, "--display-name", "Arms")["name"]
     tour.run("device suite list")
     tour.run("device suite show", suite)
     tour.run("device suite rename", suite, "Right arms")
+    tour.run("device suite set-silent-after", suite, "never")
     device = tour.run("device register", "--suite", suite)["device_id"]
     for command in ("show", "disable", "enable", "allow-reinit", "retire", "unretire"):
         tour.run(f"device {command}", device)

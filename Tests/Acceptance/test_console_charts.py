@@ -142,7 +142,7 @@ def test_overview_lists_the_devices_that_stopped(page, new_organization):
     completed(uploader, content(10))
     page.sign_in(boss.organization, "boss", PASSWORD)
     page.heading("Overview")
-    assert "Devices that stopped" not in page.text
+    assert "Devices that stopped" not in page.text and "Nothing needs attention." in page.text
     page.go("Objects")
     device = {"deviceId": uploader.device_id, "displayName": "Picker 041", "status": "DEVICE_STATUS_INITIALIZED"}
     # A device that was seen last five days ago; the requests to the gateway are kept.
@@ -161,7 +161,9 @@ def test_overview_lists_the_devices_that_stopped(page, new_organization):
     page.go("Overview")
     row = "//figure[contains(figcaption, 'Devices that stopped')]//tr[td[contains(., 'Picker 041')]]"
     assert page.find(f"{row}/td[last()]").text == "5 d 1 h"
+    note = page.find("//ul[@aria-label='Needs attention']/li[normalize-space()='1 device silent. Show']/a")
+    assert note.get_attribute("hash") == "#/devices?silent=reported&order=last_seen_at+desc"
     (request,) = page.driver.execute_script("return requests")
-    assert request["orderBy"] == "last_seen_at desc" and request["silentForSeconds"] == 3 * 86_400
+    assert request["orderBy"] == "last_seen_at desc" and request["reportedSilent"]
     assert page.find("//figcaption/a[normalize-space()='Show 1 device']").get_attribute("hash").startswith("#/devices?")
     page.driver.refresh()

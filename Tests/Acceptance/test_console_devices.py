@@ -251,3 +251,37 @@ def test_upload_in_progress_is_updated(console, uploader):
     upload.size, upload.parts, upload.etag = len(data), parts, store.complete(multipart, parts)
     upload.complete()
     console.until(lambda: not listed(), "the completed upload is still listed")
+
+
+def test_limits_of_silence_are_set_in_the_forms(console, admin, gateway):
+    fleet = Fleet.create(admin)
+    device = fleet.register().device_id
+    console.show(gateway, f"devices/{device}", device)
+    assert console.fact("Silent after") == "as the suite"
+    console.press("Edit")
+    console.choose("Silent after", "12 hours")
+    console.press("Save")
+    console.until(lambda: console.fact("Silent after") == "12 hours")
+    assert admin.devices("GetDevice", name=f"devices/{device}").silent_after_hours == 12
+    suite = admin.devices("GetDeviceSuite", name=fleet.suite)
+    console.go("Suites")
+    console.press_in_row(suite.display_name, "Edit")
+    console.choose("Silent after", "never")
+    console.press("Save")
+    console.notice("The suite was changed.")
+    console.until(lambda: console.row("Suite", suite.display_name)["Silent after"] == "never")
+    site = admin.admin("GetSite", site_id=fleet.site_id).site
+    console.go("Sites and keys")
+    console.press_in_row(site.name, "Edit")
+    console.choose("Silent after", "7 days")
+    console.press("Save")
+    console.notice(f"Site “{site.name}” was saved.")
+    console.until(lambda: console.row("Site", site.name)["Silent after"] == "7 days")
+    # The form keeps a limit that is none of its choices.
+    admin.admin("UpdateSite", site_id=fleet.site_id, silent_after_hours=5)
+    console.driver.refresh()
+    console.press_in_row(site.name, "Edit")
+    assert not console.violations()
+    console.press("Save")
+    console.notice(f"Site “{site.name}” was saved.")
+    assert admin.admin("GetSite", site_id=fleet.site_id).site.silent_after_hours == 5

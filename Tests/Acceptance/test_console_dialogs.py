@@ -23,6 +23,7 @@ DIALOGS = {
     "retention": ["Show"],
     "keys": [
         "New site",
+        "North plant/Edit",
         "North plant/Disable",
         "Old depot/Enable",
         "New key",

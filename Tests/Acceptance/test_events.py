@@ -75,9 +75,10 @@ def test_each_event_is_delivered_with_a_signature(with_webhooks):
     given_up = Upload.create(uploader)
     for _ in range(2):
         uploader.abort(given_up.logical_id, reason="a dead battery")
-    (aborted,) = receiver.waits_for(f"uploads/{given_up.logical_id}")
+    aborted, failed = receiver.waits_for(f"uploads/{given_up.logical_id}", 2)
     assert (aborted["type"], aborted["data"]["reason"]) == ("upload.aborted", "a dead battery")
     assert aborted["data"]["upload_id"] == given_up.id and aborted["data"]["device_id"] == uploader.device_id
+    assert (failed["type"], failed["data"]) == ("upload.failed", aborted["data"] | {"cause": "aborted"})
 
     for headers, body in receiver.requests:
         assert headers["content-type"] == "application/json"
@@ -89,7 +90,7 @@ def test_each_event_is_delivered_with_a_signature(with_webhooks):
         # The library of the specification agrees.
         assert standardwebhooks.Webhook(SECRET).verify(body, headers) == json.loads(body)
     ids = [event["id"] for event in receiver.events]
-    assert len(set(ids)) == len(ids) == 5
+    assert len(set(ids)) == len(ids) == 6
 
 
 def test_webhooks_get_what_they_ask_for(with_webhooks, stubs):

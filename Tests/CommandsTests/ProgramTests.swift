@@ -252,7 +252,8 @@ final class Recorder: Sendable {
             "data-gateway --help"
         ),
         (
-            "device suite", "device suite requires a command: create, list, show, rename, add, remove, delete",
+            "device suite",
+            "device suite requires a command: create, list, show, rename, set-silent-after, add, remove, delete",
             "device suite --help"
         ),
         ("devcie list", "unknown command devcie; did you mean device?", "data-gateway --help"),

@@ -20,8 +20,9 @@ import Testing
             Reply(device).json.text == """
                 {"name":"devices/260427-000001","device_id":"260427-000001","display_name":"Arm \\"left\\"\\n",\
                 "description":"","suite":"deviceSuites/7","tags":{"a":"1=1","b":"2"},\
-                "status":"DEVICE_STATUS_INITIALIZED","site_id":9007199254740993,"sdk_version":"","platform":"",\
-                "initialized_at":null,"last_seen_at":null,"created_at":"2026-01-01T00:00:00.25Z","updated_at":null,\
+                "status":"DEVICE_STATUS_INITIALIZED","site_id":9007199254740993,"silent_after_hours":null,\
+                "sdk_version":"","platform":"","initialized_at":null,"last_seen_at":null,"silent_since":null,\
+                "created_at":"2026-01-01T00:00:00.25Z","updated_at":null,\
                 "retired_at":null,"address_serial":null,"key_rotation_requested_at":null,\
                 "diagnosis":null,"failed_uploads":[]}
                 """)
@@ -45,14 +46,14 @@ import Testing
         let suite = DeviceSuite(name: "deviceSuites/7", siteID: 1, displayName: "S", description: "D")
         #expect(
             suite.json.text == """
-                {"name":"deviceSuites/7","site_id":1,"display_name":"S","description":"D","created_at":null,\
+                {"name":"deviceSuites/7","site_id":1,"display_name":"S","description":"D","silent_after_hours":null,"created_at":null,\
                 "updated_at":null}
                 """)
         let site = Site(siteID: 1, name: "工厂", status: 2)
         #expect(
             site.json.text == """
                 {"site_id":1,"name":"工厂","state":"SITE_STATUS_DISABLED","status":2,"time_zone":"",\
-                "created_at":null,"updated_at":null}
+                "silent_after_hours":null,"created_at":null,"updated_at":null}
                 """)
         let key = ApiKey(apiKeyID: "k", keyName: "n", status: 1)
         #expect(key.json.text.contains(#""state":"API_KEY_STATUS_ENABLED","status":1,"#))

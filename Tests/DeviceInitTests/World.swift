@@ -1,29 +1,41 @@
 import Accounts
 import Basics
+import Crypto
 import Database
 import GatewayAPI
 import GatewayTesting
 import HTTPTypes
 import Proto
 import RPC
+import Webhooks
 import Wire
 
 @testable import DeviceInit
 
-/// A gateway's device registry on a database of its own, with a site, a suite and an admin's token.
+/// A gateway's device registry on a database of its own, with a site, a suite, an admin's token, and a webhook for the reports about
+/// silent devices.
 final class World: Sendable {
     private let base: TestAccounts
     let devices: DeviceInit
     let admin: String
     let site: Int64
     let suite: String
+    let outbox: Outbox
 
     init(_ configure: (inout DeviceInitConfiguration) -> Void = { _ in }) async throws {
         base = try await TestAccounts(
-            migrations: DeviceInit.migrations, access: TestAccounts.access(with: DeviceInit.access))
+            migrations: DeviceInit.migrations + Webhooks.migrations,
+            access: TestAccounts.access(with: DeviceInit.access))
         var configuration = DeviceInitConfiguration()
         configure(&configuration)
-        devices = DeviceInit(base.environment, accounts: base.accounts, configuration: configuration)
+        var webhooks = WebhooksConfiguration()
+        webhooks.webhooks = [
+            Webhook(
+                name: "pager", url: "http://127.0.0.1/", keys: [Secret([0])], types: [.deviceSilent, .deviceReturned])
+        ]
+        outbox = Webhooks(base.environment, configuration: webhooks).outbox
+        devices = DeviceInit(
+            base.environment, accounts: base.accounts, outbox: outbox, configuration: configuration)
         admin = try await base.login().accessToken
         (site, suite) = try await Self.createPlace("north", base, devices, token: admin)
     }
@@ -31,6 +43,8 @@ final class World: Sendable {
     var database: Database { base.database }
 
     var clock: ManualClock { base.clock }
+
+    var clockGuard: ClockGuard { base.clockGuard }
 
     var accounts: Accounts { base.accounts }
 

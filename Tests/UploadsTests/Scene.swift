@@ -9,6 +9,7 @@ import GatewayTesting
 import StoreProtocol
 import TestSupport
 import Testing
+import Webhooks
 
 @testable import DirectoryEngine
 @testable import ObjectStore
@@ -27,13 +28,15 @@ final class Scene: Sendable {
     let identifiers: Identifiers
     let configuration: UploadsConfiguration
     let uploads: Uploads
+    let outbox: Outbox
 
     init(
         store storeConfiguration: ObjectStoreConfiguration = .init(), files: DirectoryConfiguration = .init(),
-        _ configure: (inout UploadsConfiguration) -> Void = { _ in }
+        events: Set<EventType> = [], _ configure: (inout UploadsConfiguration) -> Void = { _ in }
     ) throws {
         base = try TestDatabase(
-            Accounts.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations)
+            Accounts.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations
+                + Webhooks.migrations)
         let database = base.database
         store = try ObjectStore(
             directory: base.folder.path + "/store", database: database, keyring: Self.keyring, clock: clock,
@@ -46,14 +49,30 @@ final class Scene: Sendable {
         configuration.partSize = Self.partSize
         configure(&configuration)
         self.configuration = configuration
+        let environment = ModuleEnvironment(
+            database: database, keyring: Self.keyring, clock: clock, clockGuard: clockGuard, identifiers: identifiers)
+        var webhooks = WebhooksConfiguration()
+        if !events.isEmpty {
+            webhooks.webhooks = [
+                Webhook(name: "pager", url: "http://127.0.0.1/", keys: [Secret([0])], types: events)
+            ]
+        }
+        outbox = Webhooks(environment, configuration: webhooks).outbox
         uploads = try Uploads(
-            ModuleEnvironment(
-                database: database, keyring: Self.keyring, clock: clock, clockGuard: clockGuard,
-                identifiers: identifiers),
-            store: store, endpoint: StoreEndpoint(Self.endpoint), configuration: configuration)
+            environment, store: store, endpoint: StoreEndpoint(Self.endpoint), outbox: outbox,
+            configuration: configuration)
         let rows = AccountRows(database)
         for organization in 1...2 { try rows.addOrganization("organization-\(organization)") }
         for site in 1...3 { try rows.addSite("site-\(site)", organization: site == 3 ? 2 : 1) }
+    }
+
+    /// Returns the recorded events: types and subjects, and the bodies of the requests.
+    func events() throws -> [(name: String, payload: String)] {
+        try database.readBlocking { connection in
+            try connection.query("SELECT type, subject, payload FROM events ORDER BY position") {
+                (name: "\($0.text("type")) \($0.text("subject"))", payload: $0.text("payload"))
+            }
+        }
     }
 
     var directory: URL { base.folder.url }
@@ -93,7 +112,7 @@ final class Scene: Sendable {
         configure(&configuration)
         return UploadSessions(
             database: database, store: store, endpoint: try StoreEndpoint(endpoint), clock: clock,
-            steady: clockGuard.steady, identifiers: identifiers, configuration: configuration,
+            steady: clockGuard.steady, identifiers: identifiers, configuration: configuration, outbox: outbox,
             rate: callsPerMinute > 0 ? CallRate(perMinute: callsPerMinute, clock: clock) : nil)
     }
 

@@ -63,6 +63,7 @@ CHOSEN = {
     "umids.umid": 128,
     "upload_idempotency.key": 128,  # FieldRules.title
     "upload_usage.owner": 64,  # a device or a site
+    "storage_warnings.subject": 64,  # the same, or the store
     "user_identities.email": 320,  # IdentityTokenRules
     "user_identities.issuer": 1024,  # IdentityProvider
     "user_identities.subject": 255,  # IdentityTokenRules

@@ -54,6 +54,18 @@ package struct Sweep: Sendable {
         Sweep(kind, removesObjects: removesObjects, isLocal: isLocal, always: run)
     }
 
+    /// Returns work that removes nothing, but depends on ages as removals do.
+    ///
+    /// - Parameter run: receives `nil` while the clock is not trusted.
+    package static func removingNothing(
+        _ kind: String, run: @escaping @Sendable (DeletionPermit?) async throws -> Void
+    ) -> Sweep {
+        .always(kind) { permit in
+            try await run(permit)
+            return 0
+        }
+    }
+
     /// Removes what is due, and returns the number of removed things.
     package func run(_ permit: DeletionPermit?) async throws -> Int { try await remove(permit) }
 }

@@ -1,5 +1,6 @@
 package import Basics
 package import Database
+import GatewayAPI
 
 package struct SiteRecord: Sendable {
     package let id: Int64
@@ -10,9 +11,11 @@ package struct SiteRecord: Sendable {
     let updatedAt: UnixTime
     /// A name of the time zone database; empty = none is set.
     let timeZone: String
+    /// The time without a call after which a device of the site is reported as silent; 0 = never, `nil` = that of the configuration.
+    let silentAfterHours: Int64?
 }
 
-private let columns = "id, organization_id, name, status, created_at, updated_at, time_zone"
+private let columns = "id, organization_id, name, status, created_at, updated_at, time_zone, silent_after_hours"
 
 package struct SiteRecords<C: ReadConnection> {
     let connection: C
@@ -66,6 +69,10 @@ package struct SiteRecords<C: ReadConnection> {
         return site
     }
 
+    func setSilenceLimit(_ limit: SilenceLimit, of id: Int64) throws where C == Connection {
+        try connection.execute("UPDATE sites SET silent_after_hours = $2 WHERE id = $1", id, limit.hours)
+    }
+
     /// - Throws: a foreign-key error if anything refers to the site.
     package func delete(id: Int64) throws where C == Connection {
         try connection.execute("DELETE FROM sites WHERE id = $1", id)
@@ -75,6 +82,7 @@ package struct SiteRecords<C: ReadConnection> {
         SiteRecord(
             id: row.int64("id"), organizationID: row.int64("organization_id"), name: row.text("name"),
             status: Availability(rawValue: row.int64("status")) ?? .disabled, createdAt: row.time("created_at"),
-            updatedAt: row.time("updated_at"), timeZone: row.text("time_zone"))
+            updatedAt: row.time("updated_at"), timeZone: row.text("time_zone"),
+            silentAfterHours: row.optionalInt64("silent_after_hours"))
     }
 }

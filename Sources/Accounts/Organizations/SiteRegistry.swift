@@ -41,7 +41,8 @@ struct SiteRegistry: Sendable {
 
     /// - Parameters: a value that is `nil` stays unchanged.
     func update(
-        _ id: Int64, name: String? = nil, status: Availability? = nil, timeZone: String? = nil, by caller: Caller
+        _ id: Int64, name: String? = nil, status: Availability? = nil, timeZone: String? = nil,
+        silence: SilenceLimit? = nil, by caller: Caller
     ) async throws -> SiteRecord {
         if let timeZone { _ = try FieldRules.timeZone(timeZone, in: zones) }
         let now = clock.now()
@@ -49,6 +50,7 @@ struct SiteRegistry: Sendable {
             let site = try SiteRecords(connection).find(id: id, organizationID: caller.organization.id)
                 .orNotFound("site \(id)")
             let name = name ?? site.name
+            if let silence { try SiteRecords(connection).setSilenceLimit(silence, of: id) }
             do {
                 let updated = try SiteRecords(connection).update(
                     id: id, name: name, status: status ?? site.status, timeZone: timeZone, at: now

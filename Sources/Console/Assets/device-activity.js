@@ -18,6 +18,7 @@ const eventTexts = {
   RemoveDeviceFromSuite: 'Removed from its suite', RegisterDevice: 'Registered',
   RotateDeviceKeys: 'Asked to replace its key', RotateCredential: 'Replaced its key',
   CreateOrRotateDeviceApiKey: 'Key created or rotated', RetireDevice: 'Retired', UnretireDevice: 'Returned to use',
+  ReportSilentDevice: 'Reported as silent', ReportReturnedDevice: 'Called again after its silence',
 }
 
 /** The uploads of a device: bytes of each day, and a timeline of what happened. It loads by itself. */

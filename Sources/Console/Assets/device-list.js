@@ -2,8 +2,8 @@ import { call, callAll } from './api.js'
 import { exportRecords } from './export-file.js'
 import { enumLabel } from './format.js'
 
-/** Days without a sign of life after which a device is shown as silent. */
-const silentDays = 3
+/** The value of the filter `silent` for devices that the gateway reports as silent; others are numbers of days. */
+export const reportedSilent = 'reported'
 const secondsOfDay = 86_400
 
 /** The filters of the list of devices as they are in the page's address. */
@@ -14,22 +14,14 @@ export function deviceFilter(query) {
   return Object.fromEntries(names.map((name) => [name, query.get(name) ?? '']))
 }
 
-/** The address of the devices that are in use and silent. */
-export const silentDevices = `#/devices?${new URLSearchParams({
-  status: 'DEVICE_STATUS_INITIALIZED', silent: silentDays, order: 'last_seen_at',
-})}`
+/** The address of the devices that are reported as silent. */
+export const silentDevices = `#/devices?${new URLSearchParams({ silent: reportedSilent, order: 'last_seen_at desc' })}`
 
-/** Returns the devices that are in use and silent, those first that stopped last: `{devices, hasMore}`. */
+/** Returns the devices that are reported as silent, those first that stopped last: `{devices, hasMore}`. */
 export async function loadSilentDevices() {
-  const filter = { status: 'DEVICE_STATUS_INITIALIZED', silent: silentDays, order: 'last_seen_at desc' }
+  const filter = { silent: reportedSilent, order: 'last_seen_at desc' }
   const { devices = [], nextPageToken } = await call('devices', 'ListDevices', { ...request(filter), pageSize: 1000 })
   return { devices, hasMore: Boolean(nextPageToken) }
-}
-
-/** Whether an initialized device has not called for some days. */
-export function isSilent({ status, lastSeenAt }) {
-  return status === 'DEVICE_STATUS_INITIALIZED' && lastSeenAt
-    && Date.now() - Date.parse(lastSeenAt) > silentDays * secondsOfDay * 1000
 }
 
 /** Returns a page of devices; a text is searched in all of them, page by page. */
@@ -49,7 +41,8 @@ export async function exportDevices(filter, format) {
 function request({ site, suite, status, silent, version, order }) {
   return {
     ...site && { siteId: site }, ...suite && { suite }, ...status && { status },
-    ...silent && { silentForSeconds: Math.round(Number(silent) * secondsOfDay) || 0 },
+    ...silent === reportedSilent ? { reportedSilent: true }
+      : silent && { silentForSeconds: Math.round(Number(silent) * secondsOfDay) || 0 },
     ...version && { sdkVersion: version }, ...order && { orderBy: order },
   }
 }

@@ -7,6 +7,7 @@ import { deviceActivity } from './device-activity.js'
 import { deviceBadge, suiteOptions } from './devices.js'
 import { formatTags, parseTags, tagList, timeElement } from './format.js'
 import { drawQR } from './qr.js'
+import { silenceField, silenceText } from './silence.js'
 
 /** Shows one device and its activity, with buttons to edit, enable, disable and delete it. */
 export async function renderDevice(body, { id, reload, signal }) {
@@ -78,13 +79,14 @@ export async function renderDevice(body, { id, reload, signal }) {
     diagnosis(device),
     propertyList([
       ['Device id', copyable(id)],
-      ['State', deviceBadge(device)],
+      ['State', [deviceBadge(device), device.silentSince && badge('silent', 'bad')]],
       ['Key', device.initializedAt ? badge('fetched', 'good') : badge('not fetched')],
       ['Description', device.description],
       ['Suite', suiteTexts.get(device.suite) ?? (device.suite || 'none')],
       ['Tags', tagList(device.tags)],
       ['Initialized', timeElement(device.initializedAt)],
       ['Last seen', timeElement(device.lastSeenAt)],
+      ['Silent after', silenceText(device.silentAfterHours, 'the suite')],
       ['SDK', device.sdkVersion],
       ['Platform', device.platform],
       ['Registered', timeElement(device.createdAt)],
@@ -103,10 +105,11 @@ function editDevice(device, runAction) {
       { name: 'description', label: 'Description', value: device.description },
       { name: 'tags', label: 'Tags', type: 'textarea', value: formatTags(device.tags),
         hint: 'One tag per line, as KEY=VALUE.' },
+      silenceField(device.silentAfterHours, 'the suite'),
     ],
     submit: 'Save',
-    action: ({ tags, ...message }) => runAction('UpdateDevice',
-      { name: device.name, ...message, tags: parseTags(tags), replaceTags: true },
+    action: ({ tags, silentAfterHours, ...message }) => runAction('UpdateDevice',
+      { name: device.name, ...message, tags: parseTags(tags), replaceTags: true, silentAfterHours: Number(silentAfterHours) },
       `Device ${device.deviceId} was saved.`),
   })
 }

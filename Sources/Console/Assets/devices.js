@@ -1,5 +1,5 @@
 import { call, callAll } from './api.js'
-import { deviceFilter, exportDevices, isSilent, loadDevicePage } from './device-list.js'
+import { deviceFilter, exportDevices, loadDevicePage, reportedSilent } from './device-list.js'
 import { deviceLink, keepDeviceNames } from './device-names.js'
 import { badge, button, h, pageHeader, showNotice } from './dom.js'
 import { formField, showFormDialog } from './dialog.js'
@@ -12,7 +12,7 @@ const statuses = [
   ['', 'All states'], ['DEVICE_STATUS_REGISTERED', 'Registered'], ['DEVICE_STATUS_INITIALIZED', 'Initialized'],
   ['DEVICE_STATUS_DISABLED', 'Disabled'], ['DEVICE_STATUS_RETIRED', 'Retired'],
 ]
-const silences = [['', 'Any time'], ['0.0417', 'Over 1 hour ago'], ['1', 'Over 1 day ago'], ['3', 'Over 3 days ago'],
+const silences = [['', 'Any time'], [reportedSilent, 'Reported as silent'], ['0.0417', 'Over 1 hour ago'], ['1', 'Over 1 day ago'], ['3', 'Over 3 days ago'],
   ['7', 'Over 7 days ago'], ['30', 'Over 30 days ago']]
 const orders = [['', 'Device id'], ['display_name', 'Name'], ['last_seen_at', 'Last seen, longest ago first'],
   ['last_seen_at desc', 'Last seen, latest first']]
@@ -68,7 +68,7 @@ export async function renderDevices(body, { query, reload }) {
         return deviceLink(deviceId)
       } },
       { title: 'Suite', cell: (device) => suiteNames.get(device.suite) ?? (device.suite || 'none') },
-      { title: 'State', cell: (device) => [deviceBadge(device), isSilent(device) && badge('silent', 'bad')] },
+      { title: 'State', cell: (device) => [deviceBadge(device), device.silentSince && badge('silent', 'bad')] },
       { title: 'Objects', isNumber: true, cell: (device) => objectsLink(device, countOf) },
       { title: 'Program', isMinor: true, cell: (device) => device.sdkVersion || null },
       { title: 'Platform', isMinor: true, cell: (device) => device.platform || null },

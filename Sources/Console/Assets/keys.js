@@ -3,6 +3,7 @@ import { badge, button, h, nameLink, nameText, pageHeader, showNotice } from './
 import { deviceLink } from './device-names.js'
 import { showFormDialog, showSecret } from './dialog.js'
 import { timeElement } from './format.js'
+import { silenceField, silenceText } from './silence.js'
 import { table } from './table.js'
 import { browserZone, zoneNames } from './time-zone.js'
 
@@ -20,8 +21,9 @@ export async function renderKeys(body, { query, reload }) {
       { title: 'Site id', isNumber: true, cell: (site) => site.siteId },
       { title: 'State', cell: enabledBadge },
       { title: 'Time zone', cell: (site) => site.timeZone || '–' },
+      { title: 'Silent after', cell: (site) => silenceText(site.silentAfterHours, 'the gateway') },
       { title: 'Created', cell: (site) => timeElement(site.createdAt) },
-      { title: '', isActions: true, cell: (site) => hasRole('admin') && [button('Time zone', () => setZone(site, reload)), enableButton(site, {
+      { title: '', isActions: true, cell: (site) => hasRole('admin') && [button('Edit', () => editSite(site, reload)), enableButton(site, {
         kind: 'Site', name: site.name,
         consequence: 'All keys of the site, and of its devices, stop working with the next call, until the site is '
           + 'enabled again.',
@@ -94,12 +96,16 @@ function zoneField(zone) {
     options: [['', 'none (UTC)'], ...names.map((each) => [each, each])] }
 }
 
-function setZone(site, reload) {
+function editSite(site, reload) {
   return showFormDialog({
-    title: `Time zone of “${site.name}”`, submit: 'Set', fields: [zoneField(site.timeZone || browserZone)],
-    action: async ({ timeZone }) => {
-      await call('admin', 'UpdateSite', { siteId: site.siteId, timeZone })
-      showNotice(`The time zone of “${site.name}” was set.`)
+    title: `Edit site “${site.name}”`, submit: 'Save',
+    fields: [
+      { name: 'name', label: 'Name', required: true, value: site.name }, zoneField(site.timeZone || browserZone),
+      silenceField(site.silentAfterHours, 'the gateway'),
+    ],
+    action: async ({ silentAfterHours, ...message }) => {
+      await call('admin', 'UpdateSite', { ...message, siteId: site.siteId, silentAfterHours: Number(silentAfterHours) })
+      showNotice(`Site “${message.name}” was saved.`)
       await reload()
     },
   })

@@ -136,10 +136,9 @@ function attention({ corrupted, hasMoreCorrupted, silent, system }) {
     corrupted > 0 && [`${hasMoreCorrupted ? 'More than ' : ''}${formatCount(corrupted, 'corrupted object')}.`,
       '#/corrupted-objects', 'Show'],
     (system?.backupSchedules ?? []).some(isOverdue) && ['A scheduled backup is overdue.', '#/backup', 'Show'],
-    silent?.devices.length > 0 && [`${silentText(silent)} silent for 3 days or more.`,
-      silentDevices, 'Show'],
+    silent?.devices.length > 0 && [`${silentText(silent)} silent.`, silentDevices, 'Show'],
   ].filter(Boolean)
-  if (notes.length === 0) return null
+  if (notes.length === 0) return h('p', { class: 'hint' }, 'Nothing needs attention.')
   return h('ul', { class: 'attention', 'aria-label': 'Needs attention' }, notes.map(([text, href, link]) =>
     h('li', { class: 'warning' }, text, ' ', href && h('a', { href }, link))))
 }

@@ -3,6 +3,7 @@ import { button, h, nameLink, pageHeader, showNotice } from './dom.js'
 import { showFormDialog } from './dialog.js'
 import { loadSiteNames, siteName } from './object-facets.js'
 import { timeElement } from './format.js'
+import { silenceField, silenceText } from './silence.js'
 import { pagedTable } from './table.js'
 
 /** Shows the suites, the groups of devices of a site. */
@@ -17,6 +18,7 @@ export async function renderSuites(body, { reload }) {
       { title: 'Id', cell: (suite) => h('code', { class: 'id' }, suite.name) },
       { title: 'Site', cell: (suite) => siteName(suite.siteId) },
       { title: 'Description', cell: (suite) => suite.description || null },
+      { title: 'Silent after', cell: (suite) => silenceText(suite.silentAfterHours, 'the site') },
       { title: 'Created', cell: (suite) => timeElement(suite.createdAt) },
       { title: '', isActions: true, cell: (suite) => [
         button('Edit', () => editSuite(suite, reload)), button('Delete', () => deleteSuite(suite, reload), 'danger')] },
@@ -59,9 +61,11 @@ function editSuite(suite, reload) {
     fields: [
       { name: 'displayName', label: 'Name', required: true, value: suite.displayName },
       { name: 'description', label: 'Description', value: suite.description },
+      silenceField(suite.silentAfterHours, 'the site'),
     ],
-    action: async (message) => {
-      await call('devices', 'UpdateDeviceSuite', { ...message, name: suite.name })
+    action: async ({ silentAfterHours, ...message }) => {
+      await call('devices', 'UpdateDeviceSuite',
+        { ...message, name: suite.name, silentAfterHours: Number(silentAfterHours) })
       showNotice('The suite was changed.')
       await reload()
     },

@@ -54,7 +54,8 @@ package struct DeviceManagementService: DeviceManagementServiceHandler {
         if let displayName = request.displayName { try FieldRules.title(displayName, field: "display_name") }
         try DeviceRules.description(request.description ?? "")
         return try await registry.describeSuite(
-            id, displayName: request.displayName, description: request.description, by: caller
+            id, displayName: request.displayName, description: request.description,
+            silence: try request.silentAfterHours.map(SilenceLimit.init), by: caller
         ).message
     }
 
@@ -100,7 +101,8 @@ package struct DeviceManagementService: DeviceManagementServiceHandler {
             size: request.pageSize, token: request.pageToken, tokens: pageTokens,
             scope: """
                 devices|\(caller.user.userID)|\(caller.organization.id)|\(request.suite)|\(request.siteID)|\
-                \(filter.status?.rawValue ?? "")|\(request.silentForSeconds)|\(times)|\(request.orderBy)|\(request.sdkVersion)
+                \(filter.status?.rawValue ?? "")|\(request.silentForSeconds)|\(times)|\(request.orderBy)|\(request.sdkVersion)|\
+                \(request.reportedSilent)
                 """)
         let devices = try await registry.devices(filter, by: order, page, for: caller)
         return ListDevicesResponse(
@@ -128,8 +130,11 @@ package struct DeviceManagementService: DeviceManagementServiceHandler {
         try DeviceRules.displayName(request.displayName ?? "")
         try DeviceRules.description(request.description ?? "")
         return try await registry.describe(
-            id, displayName: request.displayName, description: request.description, tags: request.tags,
-            replacingTags: request.replaceTags, by: caller
+            id,
+            DeviceEdit(
+                displayName: request.displayName, description: request.description, tags: request.tags,
+                replacesTags: request.replaceTags, silence: try request.silentAfterHours.map(SilenceLimit.init)),
+            by: caller
         ).message
     }
 

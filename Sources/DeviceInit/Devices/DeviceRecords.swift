@@ -2,6 +2,7 @@ import Accounts
 import Basics
 import Database
 import FoundationEssentials
+import GatewayAPI
 
 /// A stored device.
 struct DeviceRecord: Sendable {
@@ -34,6 +35,10 @@ struct DeviceRecord: Sendable {
     var keyRotationRequestedAt: UnixTime?
     /// The difference of its clock when it was last wrong; `nil` = it never was.
     var clock: DeviceClock?
+    /// The time without a call after which it is reported as silent; 0 = never, `nil` = that of its suite.
+    var silentAfterHours: Int64?
+    /// Its last call, if it is reported as silent; `nil` = it is not.
+    var silentSince: UnixTime?
 
     /// The suite and site of the device; `nil` while it is unbound.
     var place: DeviceKeys.Place? {
@@ -68,6 +73,8 @@ struct DeviceFilter: Sendable, Hashable {
     var lastSeenBefore: UnixTime?
     /// The beginning of the version.
     var sdkVersion = ""
+    /// Whether only devices match that are reported as silent.
+    var isReportedSilent = false
 }
 
 /// The order of a list of devices.
@@ -135,7 +142,7 @@ private let columns = """
     d.id, d.organization_id, d.suite_id, s.site_id, d.display_name, d.description, d.tags, d.is_disabled,
         d.initialized_at, d.sdk_version, d.platform, d.last_seen_at, d.reinit_allowed_until, d.retired_at, d.had_key,
         d.created_at, d.updated_at, a.serial AS address_serial,
-        r.requested_at AS key_rotation_requested_at, d.clock_offset, d.clock_noted_at
+        r.requested_at AS key_rotation_requested_at, d.clock_offset, d.clock_noted_at, d.silent_after_hours, d.silent_since
     """
 
 private let tables = """
@@ -249,6 +256,12 @@ struct DeviceRecords<C: ReadConnection> {
             "UPDATE devices SET display_name = $2, description = $3, tags = $4, updated_at = $5 WHERE id = $1", id.text,
             labels.displayName, labels.description, try Self.encode(labels.tags), now.microseconds)
         try DisplayNameRecords(connection).noteChange(organizationID: organizationID)
+    }
+
+    func setSilenceLimit(_ limit: SilenceLimit, of id: DeviceID, at now: UnixTime) throws where C == Connection {
+        try connection.execute(
+            "UPDATE devices SET silent_after_hours = $2, updated_at = $3 WHERE id = $1", id.text, limit.hours,
+            now.microseconds)
     }
 
     func setDisabled(_ id: DeviceID, _ isDisabled: Bool, at now: UnixTime) throws where C == Connection {
@@ -388,6 +401,7 @@ struct DeviceRecords<C: ReadConnection> {
         if !filter.sdkVersion.isEmpty {
             require({ "substr(d.sdk_version, 1, length(CAST(\($0) AS TEXT))) = \($0)" }, filter.sdkVersion)
         }
+        if filter.isReportedSilent { sql += " AND d.silent_since IS NOT NULL" }
         switch filter.status {
         case .registered: sql += " AND d.is_disabled = 0 AND d.initialized_at IS NULL"
         case .initialized: sql += " AND d.is_disabled = 0 AND d.initialized_at IS NOT NULL"
@@ -409,7 +423,8 @@ struct DeviceRecords<C: ReadConnection> {
             reinitAllowedUntil: row.optionalTime("reinit_allowed_until"),
             retiredAt: row.optionalTime("retired_at"), hadKey: row.bool("had_key"), createdAt: row.time("created_at"),
             updatedAt: row.time("updated_at"), addressSerial: row.optionalInt64("address_serial"),
-            keyRotationRequestedAt: row.optionalTime("key_rotation_requested_at"), clock: clock(row))
+            keyRotationRequestedAt: row.optionalTime("key_rotation_requested_at"), clock: clock(row),
+            silentAfterHours: row.optionalInt64("silent_after_hours"), silentSince: row.optionalTime("silent_since"))
     }
 
     private static func clock(_ row: Row) -> DeviceClock? {

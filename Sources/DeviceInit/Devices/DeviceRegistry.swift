@@ -62,14 +62,16 @@ struct DeviceRegistry: Sendable {
     /// - Parameters:
     ///   - displayName: `nil` = unchanged.
     ///   - description: `nil` = unchanged.
+    ///   - silence: `nil` = unchanged.
     func describeSuite(
-        _ id: Int64, displayName: String?, description: String?, by caller: Caller
+        _ id: Int64, displayName: String?, description: String?, silence: SilenceLimit?, by caller: Caller
     ) async throws -> SuiteRecord {
         let now = clock.now()
         return try await database.write { connection in
             let old = try suite(id, of: caller, in: connection)
             try SuiteRecords(connection).describe(
                 id, displayName: displayName ?? old.displayName, description: description ?? old.description, at: now)
+            if let silence { try SuiteRecords(connection).setSilenceLimit(silence, of: id) }
             try Audit.record(caller.did(to: ResourceName.suite(id)), at: now, in: connection)
             return try suite(id, of: caller, in: connection)
         }
@@ -149,19 +151,13 @@ struct DeviceRegistry: Sendable {
         }
     }
 
-    /// - Parameter tags: added to the device's tags; with `replacingTags` they replace them.
-    func describe(
-        _ id: DeviceID, displayName: String?, description: String?, tags: [String: String], replacingTags: Bool,
-        by caller: Caller
-    ) async throws -> DeviceRecord {
-        try await change(id, by: caller) { device, now, connection in
-            let tags = replacingTags ? tags : device.tags.merging(tags) { _, new in new }
-            try DeviceRules.tags(tags)
-            let labels = DeviceLabels(
-                displayName: displayName ?? device.displayName, description: description ?? device.description,
-                tags: tags)
+    func describe(_ id: DeviceID, _ change: DeviceEdit, by caller: Caller) async throws -> DeviceRecord {
+        try await self.change(id, by: caller) { device, now, connection in
             try DeviceRecords(connection).setLabels(
-                labels, of: id, organizationID: caller.organization.id, at: now)
+                try change.labels(of: device), of: id, organizationID: caller.organization.id, at: now)
+            if let silence = change.silence {
+                try DeviceRecords(connection).setSilenceLimit(silence, of: id, at: now)
+            }
         }
     }
 
@@ -301,5 +297,23 @@ struct DeviceRegistry: Sendable {
         let suite = try SuiteRecords(connection).find(id, organizationID: caller.organization.id)
         guard let suite else { throw RPCError.notFound("\(ResourceName.suite(id)) does not exist") }
         return suite
+    }
+}
+
+/// The change of a device by UpdateDevice; a value that is `nil` stays.
+struct DeviceEdit: Sendable {
+    let displayName: String?
+    let description: String?
+    /// Added to the device's tags, or instead of them.
+    let tags: [String: String]
+    let replacesTags: Bool
+    let silence: SilenceLimit?
+
+    /// - Throws: INVALID_ARGUMENT if the device would have too many tags.
+    func labels(of device: DeviceRecord) throws(RPCError) -> DeviceLabels {
+        let tags = replacesTags ? tags : device.tags.merging(tags) { _, new in new }
+        try DeviceRules.tags(tags)
+        return DeviceLabels(
+            displayName: displayName ?? device.displayName, description: description ?? device.description, tags: tags)
     }
 }

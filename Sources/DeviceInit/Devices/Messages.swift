@@ -8,7 +8,8 @@ extension SuiteRecord {
     var message: DeviceSuite {
         DeviceSuite(
             name: ResourceName.suite(id), siteID: siteID, displayName: displayName, description: description,
-            createdAt: Timestamp(createdAt), updatedAt: Timestamp(updatedAt))
+            createdAt: Timestamp(createdAt), updatedAt: Timestamp(updatedAt),
+            silentAfterHours: silentAfterHours.map { Int32(clamping: $0) })
     }
 }
 
@@ -20,7 +21,9 @@ extension DeviceRecord {
             sdkVersion: sdkVersion, platform: platform, initializedAt: initializedAt.map { Timestamp($0) },
             lastSeenAt: lastSeenAt.map { Timestamp($0) }, createdAt: Timestamp(createdAt),
             updatedAt: Timestamp(updatedAt), retiredAt: retiredAt.map { Timestamp($0) }, addressSerial: addressSerial,
-            keyRotationRequestedAt: keyRotationRequestedAt.map { Timestamp($0) })
+            keyRotationRequestedAt: keyRotationRequestedAt.map { Timestamp($0) },
+            silentAfterHours: silentAfterHours.map { Int32(clamping: $0) },
+            silentSince: silentSince.map { Timestamp($0) })
     }
 
     private var status: DeviceStatus {
@@ -47,6 +50,7 @@ extension DeviceFilter {
         lastSeenBefore = try Self.time(request.lastSeenBefore, "last_seen_before")
         try FieldRules.note(request.sdkVersion, field: "sdk_version", limit: 256)
         sdkVersion = request.sdkVersion
+        isReportedSilent = request.reportedSilent
     }
 
     /// Ten years, in seconds.

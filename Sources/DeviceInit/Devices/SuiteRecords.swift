@@ -1,5 +1,6 @@
 import Basics
 import Database
+import GatewayAPI
 
 /// A suite: devices of one site that belong together.
 struct SuiteRecord: Sendable {
@@ -8,11 +9,15 @@ struct SuiteRecord: Sendable {
     let siteID: Int64
     let displayName: String
     let description: String
+    /// The time without a call after which a device of the suite is reported as silent; 0 = never, `nil` = that of its site.
+    let silentAfterHours: Int64?
     let createdAt: UnixTime
     let updatedAt: UnixTime
 }
 
-private let columns = "id, organization_id, site_id, display_name, description, created_at, updated_at"
+private let columns = """
+    id, organization_id, site_id, display_name, description, silent_after_hours, created_at, updated_at
+    """
 
 struct SuiteRecords<C: ReadConnection> {
     let connection: C
@@ -64,6 +69,10 @@ struct SuiteRecords<C: ReadConnection> {
             id, displayName, description, now.microseconds)
     }
 
+    func setSilenceLimit(_ limit: SilenceLimit, of id: Int64) throws where C == Connection {
+        try connection.execute("UPDATE device_suites SET silent_after_hours = $2 WHERE id = $1", id, limit.hours)
+    }
+
     func delete(_ id: Int64) throws where C == Connection {
         try connection.execute("DELETE FROM device_suites WHERE id = $1", id)
     }
@@ -72,7 +81,7 @@ struct SuiteRecords<C: ReadConnection> {
         SuiteRecord(
             id: row.int64("id"), organizationID: row.int64("organization_id"), siteID: row.int64("site_id"),
             displayName: row.text("display_name"),
-            description: row.text("description"), createdAt: row.time("created_at"),
-            updatedAt: row.time("updated_at"))
+            description: row.text("description"), silentAfterHours: row.optionalInt64("silent_after_hours"),
+            createdAt: row.time("created_at"), updatedAt: row.time("updated_at"))
     }
 }

@@ -506,6 +506,7 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.Site	A place with devices.
         archebase.auth.v1.Site.status	1 = enabled, 2 = disabled.
         archebase.auth.v1.Site.time_zone	The time zone of the site's days, a name of the time zone database such as `Europe/Berlin`; empty = none is set.
+        archebase.auth.v1.Site.silent_after_hours	The hours without a call after which a device of the site is reported as silent; 0 = never. Unset = that of the gateway's configuration.
         archebase.auth.v1.ApiKeyPrincipal	The owner of an API key: a site, or a device of it.
         archebase.auth.v1.ApiKey	An API key without its secret.
         archebase.auth.v1.ApiKey.status	1 = enabled, 2 = disabled.
@@ -516,6 +517,7 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.ListSitesResponse	Sites in the order in which they were created.
         archebase.auth.v1.ListSitesResponse.next_page_token	Empty on the last page.
         archebase.auth.v1.UpdateSiteRequest.time_zone	Empty = the site has no time zone.
+        archebase.auth.v1.UpdateSiteRequest.silent_after_hours	0 = never; -1 = that of the gateway's configuration.
         archebase.auth.v1.CreateSiteApiKeyRequest.status	0 and 1 = enabled, 2 = disabled.
         archebase.auth.v1.CreateSiteApiKeyRequest.expired_at	Unset = never.
         archebase.auth.v1.CreateSiteApiKeyResponse.credential	Returned only here, and not stored.
@@ -703,6 +705,7 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.DeviceManagementService.WithdrawAddresses	Ends the announcement for devices that have not taken it. Idempotent.
         archebase.meta.v1.DeviceSuite	A group of devices at one site.
         archebase.meta.v1.DeviceSuite.name	`deviceSuites/ID`.
+        archebase.meta.v1.DeviceSuite.silent_after_hours	The hours without a call after which a device of the suite is reported as silent; 0 = never. Unset = that of its site.
         archebase.meta.v1.Device.name	`devices/260427-000001`.
         archebase.meta.v1.Device.device_id	`260427-000001`: the day of its assignment (YYMMDD) and six digits.
         archebase.meta.v1.Device.suite	The suite's name; empty = none.
@@ -711,6 +714,8 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.Device.address_serial	The serial number of the last announcement of addresses that the device took; 0 = none. Not set if its client does not read announcements, or has not fetched a token since it does.
         archebase.meta.v1.Device.key_rotation_requested_at	The time at which an operator requested that the device replace its key. Unset = not requested, or done.
         archebase.meta.v1.Device.diagnosis	The reason why the device is silent, or its state. Set by GetDevice only.
+        archebase.meta.v1.Device.silent_after_hours	The hours without a call after which the device is reported as silent; 0 = never. Unset = that of its suite.
+        archebase.meta.v1.Device.silent_since	The last call of a device that is reported as silent. Unset = it is not.
         archebase.meta.v1.DeviceDiagnosis	The reason why a device is silent, or its state.
         archebase.meta.v1.DeviceDiagnosis.sentence	One or two sentences for people. Programs use the other fields.
         archebase.meta.v1.DeviceDiagnosis.refusals	Refused calls that had the device's credential or its token, by reason, the latest first.
@@ -730,6 +735,7 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.AnnouncedAddresses.devices	Devices with a key.
         archebase.meta.v1.AnnouncedAddresses.taken	Devices that took this announcement.
         archebase.meta.v1.AnnouncedAddresses.unaware	Devices whose client does not read announcements, or has not fetched a token since it does.
+        archebase.meta.v1.UpdateDeviceSuiteRequest.silent_after_hours	0 = never; -1 = that of its site.
         archebase.meta.v1.RegisterDeviceRequest.device_id	Empty = generated: today's date and six random digits.
         archebase.meta.v1.ListDevicesRequest.status	Unset = all but retired devices.
         archebase.meta.v1.ListDevicesRequest.silent_for_seconds	Only devices that have a key, or had one, and were not heard of for this many seconds, nor got their key in them; 0 = any.
@@ -737,9 +743,11 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.ListDevicesRequest.last_seen_before	Only devices that were last seen before this time, not those that were never seen.
         archebase.meta.v1.ListDevicesRequest.sdk_version	Only devices whose `sdk_version` begins with this text; empty = any.
         archebase.meta.v1.ListDevicesRequest.order_by	`device_id`, `display_name` or `last_seen_at`, optionally followed by ` desc`; empty = `device_id`. A device that was never seen counts as seen before all others.
+        archebase.meta.v1.ListDevicesRequest.reported_silent	Only devices that are reported as silent.
         archebase.meta.v1.GetDeviceNamesRequest.device_ids	At most 1000.
         archebase.meta.v1.GetDeviceNamesResponse.display_names	The names by device id.
         archebase.meta.v1.UpdateDeviceRequest.replace_tags	Replaces all tags by `tags`; otherwise `tags` are merged into them.
+        archebase.meta.v1.UpdateDeviceRequest.silent_after_hours	0 = never; -1 = that of its suite.
         archebase.meta.v1.RotateDeviceKeysRequest	Exactly one of the fields must be set.
         archebase.meta.v1.RotateDeviceKeysRequest.devices	Names of at most 1,000 devices with a key.
         archebase.meta.v1.RotateDeviceKeysRequest.suite	All devices of this suite.

@@ -1306,6 +1306,9 @@ public struct Site: Message {
     public var updatedAt: Timestamp?
     /// The time zone of the site's days, a name of the time zone database such as `Europe/Berlin`; empty = none is set.
     public var timeZone: String = ""
+    /// The hours without a call after which a device of the site is reported as silent; 0 = never. Unset = that of the
+    /// gateway's configuration.
+    public var silentAfterHours: Int32?
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -1316,7 +1319,8 @@ public struct Site: Message {
         status: Int32 = 0,
         createdAt: Timestamp? = nil,
         updatedAt: Timestamp? = nil,
-        timeZone: String = ""
+        timeZone: String = "",
+        silentAfterHours: Int32? = nil
     ) {
         self.siteID = siteID
         self.name = name
@@ -1324,6 +1328,7 @@ public struct Site: Message {
         self.createdAt = createdAt
         self.updatedAt = updatedAt
         self.timeZone = timeZone
+        self.silentAfterHours = silentAfterHours
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -1335,6 +1340,7 @@ public struct Site: Message {
             case 34: try ProtoMessage<Timestamp>.merge(into: &self.createdAt, from: &reader)
             case 42: try ProtoMessage<Timestamp>.merge(into: &self.updatedAt, from: &reader)
             case 50: try ProtoString.merge(into: &self.timeZone, from: &reader)
+            case 56: try ProtoInt32.merge(into: &self.silentAfterHours, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1348,11 +1354,13 @@ public struct Site: Message {
         size += ProtoMessage<Timestamp>.size(optional: self.createdAt, tag: 34)
         size += ProtoMessage<Timestamp>.size(optional: self.updatedAt, tag: 42)
         size += ProtoString.size(self.timeZone, tag: 50)
+        size += ProtoInt32.size(optional: self.silentAfterHours, tag: 56)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoInt32.write(optional: self.silentAfterHours, tag: 56, to: &writer)
         ProtoString.write(self.timeZone, tag: 50, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.updatedAt, tag: 42, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.createdAt, tag: 34, to: &writer)
@@ -1883,6 +1891,8 @@ public struct UpdateSiteRequest: Message {
     public var status: Int32?
     /// Empty = the site has no time zone.
     public var timeZone: String?
+    /// 0 = never; -1 = that of the gateway's configuration.
+    public var silentAfterHours: Int32?
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -1891,12 +1901,14 @@ public struct UpdateSiteRequest: Message {
         siteID: Int64 = 0,
         name: String? = nil,
         status: Int32? = nil,
-        timeZone: String? = nil
+        timeZone: String? = nil,
+        silentAfterHours: Int32? = nil
     ) {
         self.siteID = siteID
         self.name = name
         self.status = status
         self.timeZone = timeZone
+        self.silentAfterHours = silentAfterHours
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -1906,6 +1918,7 @@ public struct UpdateSiteRequest: Message {
             case 18: try ProtoString.merge(into: &self.name, from: &reader)
             case 24: try ProtoInt32.merge(into: &self.status, from: &reader)
             case 34: try ProtoString.merge(into: &self.timeZone, from: &reader)
+            case 40: try ProtoInt32.merge(into: &self.silentAfterHours, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1917,11 +1930,13 @@ public struct UpdateSiteRequest: Message {
         size += ProtoString.size(optional: self.name, tag: 18)
         size += ProtoInt32.size(optional: self.status, tag: 24)
         size += ProtoString.size(optional: self.timeZone, tag: 34)
+        size += ProtoInt32.size(optional: self.silentAfterHours, tag: 40)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoInt32.write(optional: self.silentAfterHours, tag: 40, to: &writer)
         ProtoString.write(optional: self.timeZone, tag: 34, to: &writer)
         ProtoInt32.write(optional: self.status, tag: 24, to: &writer)
         ProtoString.write(optional: self.name, tag: 18, to: &writer)
@@ -3560,145 +3575,147 @@ extension FileDescriptor {
             Ip0CCgxPcmdhbml6YXRpb24SIgoMb3JnYW5pemF0aW9uGAEgASgJUgxvcmdhbml6YXRpb24SIQoMZGlzcGxheV9uYW1lGAIgASgJ\
             UgtkaXNwbGF5TmFtZRI5CgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJY3JlYXRlZEF0EjkK\
             CnVwZGF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgl1cGRhdGVkQXQSUAoRb3JnYW5pemF0aW9uX2tp\
-            bmQYBSABKA4yIy5hcmNoZWJhc2UuYXV0aC52MS5Pcmdhbml6YXRpb25LaW5kUhBvcmdhbml6YXRpb25LaW5kIt4BCgRTaXRlEhcK\
+            bmQYBSABKA4yIy5hcmNoZWJhc2UuYXV0aC52MS5Pcmdhbml6YXRpb25LaW5kUhBvcmdhbml6YXRpb25LaW5kIqgCCgRTaXRlEhcK\
             B3NpdGVfaWQYASABKANSBnNpdGVJZBISCgRuYW1lGAIgASgJUgRuYW1lEhYKBnN0YXR1cxgDIAEoBVIGc3RhdHVzEjkKCmNyZWF0\
             ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgljcmVhdGVkQXQSOQoKdXBkYXRlZF9hdBgFIAEoCzIaLmdv\
-            b2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCXVwZGF0ZWRBdBIbCgl0aW1lX3pvbmUYBiABKAlSCHRpbWVab25lIt4BCg9BcGlLZXlQ\
-            cmluY2lwYWwSFwoHc2l0ZV9pZBgBIAEoA1IGc2l0ZUlkEhwKCmFwaV9rZXlfaWQYAiABKAlSCGFwaUtleUlkEhkKCGtleV9uYW1l\
-            GAMgASgJUgdrZXlOYW1lEkEKCm93bmVyX2tpbmQYBCABKA4yIi5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlPd25lcktpbmRSCW93\
-            bmVyS2luZBIbCglkZXZpY2VfaWQYBSABKAlSCGRldmljZUlkEhkKCHN1aXRlX2lkGAYgASgJUgdzdWl0ZUlkIpQCCgZBcGlLZXkS\
-            HAoKYXBpX2tleV9pZBgBIAEoCVIIYXBpS2V5SWQSGQoIa2V5X25hbWUYAiABKAlSB2tleU5hbWUSFgoGc3RhdHVzGAMgASgFUgZz\
-            dGF0dXMSOQoKZXhwaXJlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWV4cGlyZWRBdBI8CgxsYXN0X3Vz\
-            ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgpsYXN0VXNlZEF0EkAKCXByaW5jaXBhbBgGIAEoCzIiLmFy\
-            Y2hlYmFzZS5hdXRoLnYxLkFwaUtleVByaW5jaXBhbFIJcHJpbmNpcGFsIlwKEUNyZWF0ZVNpdGVSZXF1ZXN0EhIKBG5hbWUYASAB\
-            KAlSBG5hbWUSFgoGc3RhdHVzGAIgASgFUgZzdGF0dXMSGwoJdGltZV96b25lGAMgASgJUgh0aW1lWm9uZSJBChJDcmVhdGVTaXRl\
-            UmVzcG9uc2USKwoEc2l0ZRgBIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlNpdGVSBHNpdGUiKQoOR2V0U2l0ZVJlcXVlc3QSFwoH\
-            c2l0ZV9pZBgBIAEoA1IGc2l0ZUlkIj4KD0dldFNpdGVSZXNwb25zZRIrCgRzaXRlGAEgASgLMhcuYXJjaGViYXNlLmF1dGgudjEu\
-            U2l0ZVIEc2l0ZSJOChBMaXN0U2l0ZXNSZXF1ZXN0EhsKCXBhZ2Vfc2l6ZRgBIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgC\
-            IAEoCVIJcGFnZVRva2VuImoKEUxpc3RTaXRlc1Jlc3BvbnNlEi0KBXNpdGVzGAEgAygLMhcuYXJjaGViYXNlLmF1dGgudjEuU2l0\
-            ZVIFc2l0ZXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIiwKEUVuYWJsZVNpdGVSZXF1ZXN0EhcKB3Np\
-            dGVfaWQYASABKANSBnNpdGVJZCJBChJFbmFibGVTaXRlUmVzcG9uc2USKwoEc2l0ZRgBIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYx\
-            LlNpdGVSBHNpdGUiLQoSRGlzYWJsZVNpdGVSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZCJCChNEaXNhYmxlU2l0ZVJl\
-            c3BvbnNlEisKBHNpdGUYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5TaXRlUgRzaXRlIqYBChFVcGRhdGVTaXRlUmVxdWVzdBIX\
-            CgdzaXRlX2lkGAEgASgDUgZzaXRlSWQSFwoEbmFtZRgCIAEoCUgAUgRuYW1liAEBEhsKBnN0YXR1cxgDIAEoBUgBUgZzdGF0dXOI\
-            AQESIAoJdGltZV96b25lGAQgASgJSAJSCHRpbWVab25liAEBQgcKBV9uYW1lQgkKB19zdGF0dXNCDAoKX3RpbWVfem9uZSJBChJV\
-            cGRhdGVTaXRlUmVzcG9uc2USKwoEc2l0ZRgBIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlNpdGVSBHNpdGUiLAoRRGVsZXRlU2l0\
-            ZVJlcXVlc3QSFwoHc2l0ZV9pZBgBIAEoA1IGc2l0ZUlkIhQKEkRlbGV0ZVNpdGVSZXNwb25zZSKgAQoXQ3JlYXRlU2l0ZUFwaUtl\
-            eVJlcXVlc3QSFwoHc2l0ZV9pZBgBIAEoA1IGc2l0ZUlkEhkKCGtleV9uYW1lGAIgASgJUgdrZXlOYW1lEhYKBnN0YXR1cxgDIAEo\
-            BVIGc3RhdHVzEjkKCmV4cGlyZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUglleHBpcmVkQXQibgoYQ3Jl\
-            YXRlU2l0ZUFwaUtleVJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlSBmFwaUtleRIe\
-            CgpjcmVkZW50aWFsGAIgASgJUgpjcmVkZW50aWFsIoACCiFDcmVhdGVPclJvdGF0ZURldmljZUFwaUtleVJlcXVlc3QSGwoJZGV2\
-            aWNlX2lkGAEgASgJUghkZXZpY2VJZBIZCghrZXlfbmFtZRgCIAEoCVIHa2V5TmFtZRIWCgZzdGF0dXMYAyABKAVSBnN0YXR1cxI5\
-            CgpleHBpcmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJZXhwaXJlZEF0ElAKDW11dGF0aW9uX21vZGUY\
-            BSABKA4yKy5hcmNoZWJhc2UuYXV0aC52MS5EZXZpY2VBcGlLZXlNdXRhdGlvbk1vZGVSDG11dGF0aW9uTW9kZSJ4CiJDcmVhdGVP\
-            clJvdGF0ZURldmljZUFwaUtleVJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlSBmFw\
-            aUtleRIeCgpjcmVkZW50aWFsGAIgASgJUgpjcmVkZW50aWFsIjAKEEdldEFwaUtleVJlcXVlc3QSHAoKYXBpX2tleV9pZBgBIAEo\
-            CVIIYXBpS2V5SWQiRwoRR2V0QXBpS2V5UmVzcG9uc2USMgoHYXBpX2tleRgBIAEoCzIZLmFyY2hlYmFzZS5hdXRoLnYxLkFwaUtl\
-            eVIGYXBpS2V5IskBChJMaXN0QXBpS2V5c1JlcXVlc3QSFwoHc2l0ZV9pZBgBIAEoA1IGc2l0ZUlkEkEKCm93bmVyX2tpbmQYAiAB\
-            KA4yIi5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlPd25lcktpbmRSCW93bmVyS2luZBIbCglkZXZpY2VfaWQYAyABKAlSCGRldmlj\
-            ZUlkEhsKCXBhZ2Vfc2l6ZRgEIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgFIAEoCVIJcGFnZVRva2VuInMKE0xpc3RBcGlL\
-            ZXlzUmVzcG9uc2USNAoIYXBpX2tleXMYASADKAsyGS5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlSB2FwaUtleXMSJgoPbmV4dF9w\
-            YWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIjMKE0VuYWJsZUFwaUtleVJlcXVlc3QSHAoKYXBpX2tleV9pZBgBIAEoCVII\
-            YXBpS2V5SWQiSgoURW5hYmxlQXBpS2V5UmVzcG9uc2USMgoHYXBpX2tleRgBIAEoCzIZLmFyY2hlYmFzZS5hdXRoLnYxLkFwaUtl\
-            eVIGYXBpS2V5IjQKFERpc2FibGVBcGlLZXlSZXF1ZXN0EhwKCmFwaV9rZXlfaWQYASABKAlSCGFwaUtleUlkIksKFURpc2FibGVB\
-            cGlLZXlSZXNwb25zZRIyCgdhcGlfa2V5GAEgASgLMhkuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UgZhcGlLZXki7QEKE1VwZGF0\
-            ZUFwaUtleVJlcXVlc3QSHAoKYXBpX2tleV9pZBgBIAEoCVIIYXBpS2V5SWQSHgoIa2V5X25hbWUYAiABKAlIAFIHa2V5TmFtZYgB\
-            ARIbCgZzdGF0dXMYAyABKAVIAVIGc3RhdHVziAEBEjkKCmV4cGlyZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0\
-            YW1wUglleHBpcmVkQXQSKAoQY2xlYXJfZXhwaXJlZF9hdBgFIAEoCFIOY2xlYXJFeHBpcmVkQXRCCwoJX2tleV9uYW1lQgkKB19z\
-            dGF0dXMiSgoUVXBkYXRlQXBpS2V5UmVzcG9uc2USMgoHYXBpX2tleRgBIAEoCzIZLmFyY2hlYmFzZS5hdXRoLnYxLkFwaUtleVIG\
-            YXBpS2V5IjkKGVJvdGF0ZUFwaUtleVNlY3JldFJlcXVlc3QSHAoKYXBpX2tleV9pZBgBIAEoCVIIYXBpS2V5SWQicAoaUm90YXRl\
-            QXBpS2V5U2VjcmV0UmVzcG9uc2USMgoHYXBpX2tleRgBIAEoCzIZLmFyY2hlYmFzZS5hdXRoLnYxLkFwaUtleVIGYXBpS2V5Eh4K\
-            CmNyZWRlbnRpYWwYAiABKAlSCmNyZWRlbnRpYWwiMwoTRGVsZXRlQXBpS2V5UmVxdWVzdBIcCgphcGlfa2V5X2lkGAEgASgJUghh\
-            cGlLZXlJZCIWChREZWxldGVBcGlLZXlSZXNwb25zZSLXAQoZQ3JlYXRlT3JnYW5pemF0aW9uUmVxdWVzdBIiCgxvcmdhbml6YXRp\
-            b24YASABKAlSDG9yZ2FuaXphdGlvbhIhCgxkaXNwbGF5X25hbWUYAiABKAlSC2Rpc3BsYXlOYW1lEjkKGWJvb3RzdHJhcF9hZG1p\
-            bl91c2VyX25hbWUYAyABKAlSFmJvb3RzdHJhcEFkbWluVXNlck5hbWUSOAoYYm9vdHN0cmFwX2FkbWluX3Bhc3N3b3JkGAQgASgJ\
-            UhZib290c3RyYXBBZG1pblBhc3N3b3JkIqMBChpDcmVhdGVPcmdhbml6YXRpb25SZXNwb25zZRJDCgxvcmdhbml6YXRpb24YASAB\
-            KAsyHy5hcmNoZWJhc2UuYXV0aC52MS5Pcmdhbml6YXRpb25SDG9yZ2FuaXphdGlvbhJACg9ib290c3RyYXBfYWRtaW4YAiABKAsy\
-            Fy5hcmNoZWJhc2UuYXV0aC52MS5Vc2VyUg5ib290c3RyYXBBZG1pbiI8ChZHZXRPcmdhbml6YXRpb25SZXF1ZXN0EiIKDG9yZ2Fu\
-            aXphdGlvbhgBIAEoCVIMb3JnYW5pemF0aW9uIl4KF0dldE9yZ2FuaXphdGlvblJlc3BvbnNlEkMKDG9yZ2FuaXphdGlvbhgBIAEo\
-            CzIfLmFyY2hlYmFzZS5hdXRoLnYxLk9yZ2FuaXphdGlvblIMb3JnYW5pemF0aW9uIlYKGExpc3RPcmdhbml6YXRpb25zUmVxdWVz\
-            dBIbCglwYWdlX3NpemUYASABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YAiABKAlSCXBhZ2VUb2tlbiKKAQoZTGlzdE9yZ2Fu\
-            aXphdGlvbnNSZXNwb25zZRJFCg1vcmdhbml6YXRpb25zGAEgAygLMh8uYXJjaGViYXNlLmF1dGgudjEuT3JnYW5pemF0aW9uUg1v\
-            cmdhbml6YXRpb25zEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiJ4ChlVcGRhdGVPcmdhbml6YXRpb25S\
-            ZXF1ZXN0EiIKDG9yZ2FuaXphdGlvbhgBIAEoCVIMb3JnYW5pemF0aW9uEiYKDGRpc3BsYXlfbmFtZRgCIAEoCUgAUgtkaXNwbGF5\
-            TmFtZYgBAUIPCg1fZGlzcGxheV9uYW1lImEKGlVwZGF0ZU9yZ2FuaXphdGlvblJlc3BvbnNlEkMKDG9yZ2FuaXphdGlvbhgBIAEo\
-            CzIfLmFyY2hlYmFzZS5hdXRoLnYxLk9yZ2FuaXphdGlvblIMb3JnYW5pemF0aW9uIj8KGURlbGV0ZU9yZ2FuaXphdGlvblJlcXVl\
-            c3QSIgoMb3JnYW5pemF0aW9uGAEgASgJUgxvcmdhbml6YXRpb24iHAoaRGVsZXRlT3JnYW5pemF0aW9uUmVzcG9uc2UiYAoRQ3Jl\
-            YXRlVXNlclJlcXVlc3QSGwoJdXNlcl9uYW1lGAEgASgJUgh1c2VyTmFtZRIaCghwYXNzd29yZBgCIAEoCVIIcGFzc3dvcmQSEgoE\
-            cm9sZRgDIAEoCVIEcm9sZSJBChJDcmVhdGVVc2VyUmVzcG9uc2USKwoEdXNlchgBIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVz\
-            ZXJSBHVzZXIiLQoOR2V0VXNlclJlcXVlc3QSGwoJdXNlcl9uYW1lGAEgASgJUgh1c2VyTmFtZSI+Cg9HZXRVc2VyUmVzcG9uc2US\
-            KwoEdXNlchgBIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJSBHVzZXIiTgoQTGlzdFVzZXJzUmVxdWVzdBIbCglwYWdlX3Np\
-            emUYASABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YAiABKAlSCXBhZ2VUb2tlbiJqChFMaXN0VXNlcnNSZXNwb25zZRItCgV1\
-            c2VycxgBIAMoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJSBXVzZXJzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBh\
-            Z2VUb2tlbiKAAQoRVXBkYXRlVXNlclJlcXVlc3QSGwoJdXNlcl9uYW1lGAEgASgJUgh1c2VyTmFtZRIfCghwYXNzd29yZBgCIAEo\
-            CUgAUghwYXNzd29yZIgBARIXCgRyb2xlGAMgASgJSAFSBHJvbGWIAQFCCwoJX3Bhc3N3b3JkQgcKBV9yb2xlIkEKElVwZGF0ZVVz\
-            ZXJSZXNwb25zZRIrCgR1c2VyGAEgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuVXNlclIEdXNlciIwChFEZWxldGVVc2VyUmVxdWVz\
-            dBIbCgl1c2VyX25hbWUYASABKAlSCHVzZXJOYW1lIhQKEkRlbGV0ZVVzZXJSZXNwb25zZSpzChBPcmdhbml6YXRpb25LaW5kEiEK\
-            HU9SR0FOSVpBVElPTl9LSU5EX1VOU1BFQ0lGSUVEEAASHgoaT1JHQU5JWkFUSU9OX0tJTkRfQlVTSU5FU1MQARIcChhPUkdBTkla\
-            QVRJT05fS0lORF9TWVNURU0QAipxCg9BcGlLZXlPd25lcktpbmQSIgoeQVBJX0tFWV9PV05FUl9LSU5EX1VOU1BFQ0lGSUVEEAAS\
-            GwoXQVBJX0tFWV9PV05FUl9LSU5EX1NJVEUQARIdChlBUElfS0VZX09XTkVSX0tJTkRfREVWSUNFEAIqpAEKGERldmljZUFwaUtl\
-            eU11dGF0aW9uTW9kZRIsCihERVZJQ0VfQVBJX0tFWV9NVVRBVElPTl9NT0RFX1VOU1BFQ0lGSUVEEAASLAooREVWSUNFX0FQSV9L\
-            RVlfTVVUQVRJT05fTU9ERV9DUkVBVEVfT05MWRABEiwKKERFVklDRV9BUElfS0VZX01VVEFUSU9OX01PREVfUk9UQVRFX09OTFkQ\
-            AiqOAgoNQXV0aEVycm9yQ29kZRIfChtBVVRIX0VSUk9SX0NPREVfVU5TUEVDSUZJRUQQABImCiJBVVRIX0VSUk9SX0NPREVfSU5W\
-            QUxJRF9DUkVERU5USUFMEAESIAocQVVUSF9FUlJPUl9DT0RFX0tFWV9ESVNBQkxFRBACEh8KG0FVVEhfRVJST1JfQ09ERV9LRVlf\
-            RVhQSVJFRBADEiEKHUFVVEhfRVJST1JfQ09ERV9TSVRFX0RJU0FCTEVEEAQSIgoeQVVUSF9FUlJPUl9DT0RFX0lOVEVSTkFMX0VS\
-            Uk9SEAUSKgomQVVUSF9FUlJPUl9DT0RFX1NFQ09ORF9GQUNUT1JfUkVRVUlSRUQQBjKjBAoLQXV0aFNlcnZpY2USlAEKEkV4Y2hh\
-            bmdlQ3JlZGVudGlhbBIsLmFyY2hlYmFzZS5hdXRoLnYxLkV4Y2hhbmdlQ3JlZGVudGlhbFJlcXVlc3QaLS5hcmNoZWJhc2UuYXV0\
-            aC52MS5FeGNoYW5nZUNyZWRlbnRpYWxSZXNwb25zZSIhkAICgtPkkwIYIhMvdjEvdG9rZW5zOmV4Y2hhbmdlOgEqEpEBChBSb3Rh\
-            dGVDcmVkZW50aWFsEiouYXJjaGViYXNlLmF1dGgudjEuUm90YXRlQ3JlZGVudGlhbFJlcXVlc3QaKy5hcmNoZWJhc2UuYXV0aC52\
-            MS5Sb3RhdGVDcmVkZW50aWFsUmVzcG9uc2UiJJACAoLT5JMCGyIWL3YxL2NyZWRlbnRpYWxzOnJvdGF0ZToBKhJmCgVMb2dpbhIf\
-            LmFyY2hlYmFzZS5hdXRoLnYxLkxvZ2luUmVxdWVzdBogLmFyY2hlYmFzZS5hdXRoLnYxLkxvZ2luUmVzcG9uc2UiGpACAoLT5JMC\
-            ESIML3YxL3Nlc3Npb25zOgEqEoABCgxSZWZyZXNoVG9rZW4SJi5hcmNoZWJhc2UuYXV0aC52MS5SZWZyZXNoVG9rZW5SZXF1ZXN0\
-            GicuYXJjaGViYXNlLmF1dGgudjEuUmVmcmVzaFRva2VuUmVzcG9uc2UiH4LT5JMCGSIUL3YxL3Nlc3Npb25zOnJlZnJlc2g6ASoy\
-            wgEKEVN5c3RlbUF1dGhTZXJ2aWNlEqwBChhFeGNoYW5nZVN5c3RlbUNyZWRlbnRpYWwSMi5hcmNoZWJhc2UuYXV0aC52MS5FeGNo\
-            YW5nZVN5c3RlbUNyZWRlbnRpYWxSZXF1ZXN0GjMuYXJjaGViYXNlLmF1dGgudjEuRXhjaGFuZ2VTeXN0ZW1DcmVkZW50aWFsUmVz\
-            cG9uc2UiJ5ACAoLT5JMCHiIZL3YxL3Rva2VuczpleGNoYW5nZVN5c3RlbToBKjLjFgoQQWRtaW5BdXRoU2VydmljZRJvCgpDcmVh\
-            dGVTaXRlEiQuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlU2l0ZVJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVTaXRl\
-            UmVzcG9uc2UiFILT5JMCDiIJL3YxL3NpdGVzOgEqEnAKB0dldFNpdGUSIS5hcmNoZWJhc2UuYXV0aC52MS5HZXRTaXRlUmVxdWVz\
-            dBoiLmFyY2hlYmFzZS5hdXRoLnYxLkdldFNpdGVSZXNwb25zZSIekAIBgtPkkwIVEhMvdjEvc2l0ZXMve3NpdGVfaWR9EmwKCUxp\
-            c3RTaXRlcxIjLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RTaXRlc1JlcXVlc3QaJC5hcmNoZWJhc2UuYXV0aC52MS5MaXN0U2l0ZXNS\
-            ZXNwb25zZSIUkAIBgtPkkwILEgkvdjEvc2l0ZXMSgAEKCkVuYWJsZVNpdGUSJC5hcmNoZWJhc2UuYXV0aC52MS5FbmFibGVTaXRl\
-            UmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLkVuYWJsZVNpdGVSZXNwb25zZSIlgtPkkwIfIhovdjEvc2l0ZXMve3NpdGVfaWR9\
-            OmVuYWJsZToBKhKEAQoLRGlzYWJsZVNpdGUSJS5hcmNoZWJhc2UuYXV0aC52MS5EaXNhYmxlU2l0ZVJlcXVlc3QaJi5hcmNoZWJh\
-            c2UuYXV0aC52MS5EaXNhYmxlU2l0ZVJlc3BvbnNlIiaC0+STAiAiGy92MS9zaXRlcy97c2l0ZV9pZH06ZGlzYWJsZToBKhJ5CgpV\
-            cGRhdGVTaXRlEiQuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlU2l0ZVJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVT\
-            aXRlUmVzcG9uc2UiHoLT5JMCGDITL3YxL3NpdGVzL3tzaXRlX2lkfToBKhJ2CgpEZWxldGVTaXRlEiQuYXJjaGViYXNlLmF1dGgu\
-            djEuRGVsZXRlU2l0ZVJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVTaXRlUmVzcG9uc2UiG4LT5JMCFSoTL3YxL3Np\
-            dGVzL3tzaXRlX2lkfRKTAQoQQ3JlYXRlU2l0ZUFwaUtleRIqLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVNpdGVBcGlLZXlSZXF1\
-            ZXN0GisuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlU2l0ZUFwaUtleVJlc3BvbnNlIiaC0+STAiAiGy92MS9zaXRlcy97c2l0ZV9p\
-            ZH0vYXBpS2V5czoBKhK0AQoaQ3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXkSNC5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVPclJv\
-            dGF0ZURldmljZUFwaUtleVJlcXVlc3QaNS5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVPclJvdGF0ZURldmljZUFwaUtleVJlc3Bv\
-            bnNlIimC0+STAiMiHi92MS9kZXZpY2VzL3tkZXZpY2VfaWR9L2FwaUtleToBKhJ7CglHZXRBcGlLZXkSIy5hcmNoZWJhc2UuYXV0\
-            aC52MS5HZXRBcGlLZXlSZXF1ZXN0GiQuYXJjaGViYXNlLmF1dGgudjEuR2V0QXBpS2V5UmVzcG9uc2UiI5ACAYLT5JMCGhIYL3Yx\
-            L2FwaUtleXMve2FwaV9rZXlfaWR9EnQKC0xpc3RBcGlLZXlzEiUuYXJjaGViYXNlLmF1dGgudjEuTGlzdEFwaUtleXNSZXF1ZXN0\
-            GiYuYXJjaGViYXNlLmF1dGgudjEuTGlzdEFwaUtleXNSZXNwb25zZSIWkAIBgtPkkwINEgsvdjEvYXBpS2V5cxKEAQoMVXBkYXRl\
-            QXBpS2V5EiYuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlQXBpS2V5UmVxdWVzdBonLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZUFw\
-            aUtleVJlc3BvbnNlIiOC0+STAh0yGC92MS9hcGlLZXlzL3thcGlfa2V5X2lkfToBKhKLAQoMRW5hYmxlQXBpS2V5EiYuYXJjaGVi\
-            YXNlLmF1dGgudjEuRW5hYmxlQXBpS2V5UmVxdWVzdBonLmFyY2hlYmFzZS5hdXRoLnYxLkVuYWJsZUFwaUtleVJlc3BvbnNlIiqC\
-            0+STAiQiHy92MS9hcGlLZXlzL3thcGlfa2V5X2lkfTplbmFibGU6ASoSjwEKDURpc2FibGVBcGlLZXkSJy5hcmNoZWJhc2UuYXV0\
-            aC52MS5EaXNhYmxlQXBpS2V5UmVxdWVzdBooLmFyY2hlYmFzZS5hdXRoLnYxLkRpc2FibGVBcGlLZXlSZXNwb25zZSIrgtPkkwIl\
-            IiAvdjEvYXBpS2V5cy97YXBpX2tleV9pZH06ZGlzYWJsZToBKhKdAQoSUm90YXRlQXBpS2V5U2VjcmV0EiwuYXJjaGViYXNlLmF1\
-            dGgudjEuUm90YXRlQXBpS2V5U2VjcmV0UmVxdWVzdBotLmFyY2hlYmFzZS5hdXRoLnYxLlJvdGF0ZUFwaUtleVNlY3JldFJlc3Bv\
-            bnNlIiqC0+STAiQiHy92MS9hcGlLZXlzL3thcGlfa2V5X2lkfTpyb3RhdGU6ASoSgQEKDERlbGV0ZUFwaUtleRImLmFyY2hlYmFz\
-            ZS5hdXRoLnYxLkRlbGV0ZUFwaUtleVJlcXVlc3QaJy5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVBcGlLZXlSZXNwb25zZSIggtPk\
-            kwIaKhgvdjEvYXBpS2V5cy97YXBpX2tleV9pZH0SjwEKEkNyZWF0ZU9yZ2FuaXphdGlvbhIsLmFyY2hlYmFzZS5hdXRoLnYxLkNy\
-            ZWF0ZU9yZ2FuaXphdGlvblJlcXVlc3QaLS5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVPcmdhbml6YXRpb25SZXNwb25zZSIcgtPk\
-            kwIWIhEvdjEvb3JnYW5pemF0aW9uczoBKhKVAQoPR2V0T3JnYW5pemF0aW9uEikuYXJjaGViYXNlLmF1dGgudjEuR2V0T3JnYW5p\
-            emF0aW9uUmVxdWVzdBoqLmFyY2hlYmFzZS5hdXRoLnYxLkdldE9yZ2FuaXphdGlvblJlc3BvbnNlIiuQAgGC0+STAiISIC92MS9v\
-            cmdhbml6YXRpb25zL3tvcmdhbml6YXRpb259EowBChFMaXN0T3JnYW5pemF0aW9ucxIrLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RP\
-            cmdhbml6YXRpb25zUmVxdWVzdBosLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RPcmdhbml6YXRpb25zUmVzcG9uc2UiHJACAYLT5JMC\
-            ExIRL3YxL29yZ2FuaXphdGlvbnMSngEKElVwZGF0ZU9yZ2FuaXphdGlvbhIsLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZU9yZ2Fu\
-            aXphdGlvblJlcXVlc3QaLS5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVPcmdhbml6YXRpb25SZXNwb25zZSIrgtPkkwIlMiAvdjEv\
-            b3JnYW5pemF0aW9ucy97b3JnYW5pemF0aW9ufToBKhKbAQoSRGVsZXRlT3JnYW5pemF0aW9uEiwuYXJjaGViYXNlLmF1dGgudjEu\
-            RGVsZXRlT3JnYW5pemF0aW9uUmVxdWVzdBotLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZU9yZ2FuaXphdGlvblJlc3BvbnNlIiiC\
-            0+STAiIqIC92MS9vcmdhbml6YXRpb25zL3tvcmdhbml6YXRpb259MtsECg9Vc2VyQXV0aFNlcnZpY2USbwoKQ3JlYXRlVXNlchIk\
-            LmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVVzZXJSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlVXNlclJlc3BvbnNl\
-            IhSC0+STAg4iCS92MS91c2VyczoBKhJyCgdHZXRVc2VyEiEuYXJjaGViYXNlLmF1dGgudjEuR2V0VXNlclJlcXVlc3QaIi5hcmNo\
-            ZWJhc2UuYXV0aC52MS5HZXRVc2VyUmVzcG9uc2UiIJACAYLT5JMCFxIVL3YxL3VzZXJzL3t1c2VyX25hbWV9EmwKCUxpc3RVc2Vy\
-            cxIjLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RVc2Vyc1JlcXVlc3QaJC5hcmNoZWJhc2UuYXV0aC52MS5MaXN0VXNlcnNSZXNwb25z\
-            ZSIUkAIBgtPkkwILEgkvdjEvdXNlcnMSewoKVXBkYXRlVXNlchIkLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZVVzZXJSZXF1ZXN0\
-            GiUuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlVXNlclJlc3BvbnNlIiCC0+STAhoyFS92MS91c2Vycy97dXNlcl9uYW1lfToBKhJ4\
-            CgpEZWxldGVVc2VyEiQuYXJjaGViYXNlLmF1dGgudjEuRGVsZXRlVXNlclJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5EZWxl\
-            dGVVc2VyUmVzcG9uc2UiHYLT5JMCFyoVL3YxL3VzZXJzL3t1c2VyX25hbWV9YgZwcm90bzM=
+            b2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCXVwZGF0ZWRBdBIbCgl0aW1lX3pvbmUYBiABKAlSCHRpbWVab25lEjEKEnNpbGVudF9h\
+            ZnRlcl9ob3VycxgHIAEoBUgAUhBzaWxlbnRBZnRlckhvdXJziAEBQhUKE19zaWxlbnRfYWZ0ZXJfaG91cnMi3gEKD0FwaUtleVBy\
+            aW5jaXBhbBIXCgdzaXRlX2lkGAEgASgDUgZzaXRlSWQSHAoKYXBpX2tleV9pZBgCIAEoCVIIYXBpS2V5SWQSGQoIa2V5X25hbWUY\
+            AyABKAlSB2tleU5hbWUSQQoKb3duZXJfa2luZBgEIAEoDjIiLmFyY2hlYmFzZS5hdXRoLnYxLkFwaUtleU93bmVyS2luZFIJb3du\
+            ZXJLaW5kEhsKCWRldmljZV9pZBgFIAEoCVIIZGV2aWNlSWQSGQoIc3VpdGVfaWQYBiABKAlSB3N1aXRlSWQilAIKBkFwaUtleRIc\
+            CgphcGlfa2V5X2lkGAEgASgJUghhcGlLZXlJZBIZCghrZXlfbmFtZRgCIAEoCVIHa2V5TmFtZRIWCgZzdGF0dXMYAyABKAVSBnN0\
+            YXR1cxI5CgpleHBpcmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJZXhwaXJlZEF0EjwKDGxhc3RfdXNl\
+            ZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCmxhc3RVc2VkQXQSQAoJcHJpbmNpcGFsGAYgASgLMiIuYXJj\
+            aGViYXNlLmF1dGgudjEuQXBpS2V5UHJpbmNpcGFsUglwcmluY2lwYWwiXAoRQ3JlYXRlU2l0ZVJlcXVlc3QSEgoEbmFtZRgBIAEo\
+            CVIEbmFtZRIWCgZzdGF0dXMYAiABKAVSBnN0YXR1cxIbCgl0aW1lX3pvbmUYAyABKAlSCHRpbWVab25lIkEKEkNyZWF0ZVNpdGVS\
+            ZXNwb25zZRIrCgRzaXRlGAEgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuU2l0ZVIEc2l0ZSIpCg5HZXRTaXRlUmVxdWVzdBIXCgdz\
+            aXRlX2lkGAEgASgDUgZzaXRlSWQiPgoPR2V0U2l0ZVJlc3BvbnNlEisKBHNpdGUYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5T\
+            aXRlUgRzaXRlIk4KEExpc3RTaXRlc1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAIg\
+            ASgJUglwYWdlVG9rZW4iagoRTGlzdFNpdGVzUmVzcG9uc2USLQoFc2l0ZXMYASADKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5TaXRl\
+            UgVzaXRlcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4iLAoRRW5hYmxlU2l0ZVJlcXVlc3QSFwoHc2l0\
+            ZV9pZBgBIAEoA1IGc2l0ZUlkIkEKEkVuYWJsZVNpdGVSZXNwb25zZRIrCgRzaXRlGAEgASgLMhcuYXJjaGViYXNlLmF1dGgudjEu\
+            U2l0ZVIEc2l0ZSItChJEaXNhYmxlU2l0ZVJlcXVlc3QSFwoHc2l0ZV9pZBgBIAEoA1IGc2l0ZUlkIkIKE0Rpc2FibGVTaXRlUmVz\
+            cG9uc2USKwoEc2l0ZRgBIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlNpdGVSBHNpdGUi8AEKEVVwZGF0ZVNpdGVSZXF1ZXN0EhcK\
+            B3NpdGVfaWQYASABKANSBnNpdGVJZBIXCgRuYW1lGAIgASgJSABSBG5hbWWIAQESGwoGc3RhdHVzGAMgASgFSAFSBnN0YXR1c4gB\
+            ARIgCgl0aW1lX3pvbmUYBCABKAlIAlIIdGltZVpvbmWIAQESMQoSc2lsZW50X2FmdGVyX2hvdXJzGAUgASgFSANSEHNpbGVudEFm\
+            dGVySG91cnOIAQFCBwoFX25hbWVCCQoHX3N0YXR1c0IMCgpfdGltZV96b25lQhUKE19zaWxlbnRfYWZ0ZXJfaG91cnMiQQoSVXBk\
+            YXRlU2l0ZVJlc3BvbnNlEisKBHNpdGUYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5TaXRlUgRzaXRlIiwKEURlbGV0ZVNpdGVS\
+            ZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZCIUChJEZWxldGVTaXRlUmVzcG9uc2UioAEKF0NyZWF0ZVNpdGVBcGlLZXlS\
+            ZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBIZCghrZXlfbmFtZRgCIAEoCVIHa2V5TmFtZRIWCgZzdGF0dXMYAyABKAVS\
+            BnN0YXR1cxI5CgpleHBpcmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJZXhwaXJlZEF0Im4KGENyZWF0\
+            ZVNpdGVBcGlLZXlSZXNwb25zZRIyCgdhcGlfa2V5GAEgASgLMhkuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UgZhcGlLZXkSHgoK\
+            Y3JlZGVudGlhbBgCIAEoCVIKY3JlZGVudGlhbCKAAgohQ3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXlSZXF1ZXN0EhsKCWRldmlj\
+            ZV9pZBgBIAEoCVIIZGV2aWNlSWQSGQoIa2V5X25hbWUYAiABKAlSB2tleU5hbWUSFgoGc3RhdHVzGAMgASgFUgZzdGF0dXMSOQoK\
+            ZXhwaXJlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWV4cGlyZWRBdBJQCg1tdXRhdGlvbl9tb2RlGAUg\
+            ASgOMisuYXJjaGViYXNlLmF1dGgudjEuRGV2aWNlQXBpS2V5TXV0YXRpb25Nb2RlUgxtdXRhdGlvbk1vZGUieAoiQ3JlYXRlT3JS\
+            b3RhdGVEZXZpY2VBcGlLZXlSZXNwb25zZRIyCgdhcGlfa2V5GAEgASgLMhkuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UgZhcGlL\
+            ZXkSHgoKY3JlZGVudGlhbBgCIAEoCVIKY3JlZGVudGlhbCIwChBHZXRBcGlLZXlSZXF1ZXN0EhwKCmFwaV9rZXlfaWQYASABKAlS\
+            CGFwaUtleUlkIkcKEUdldEFwaUtleVJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlS\
+            BmFwaUtleSLJAQoSTGlzdEFwaUtleXNSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBJBCgpvd25lcl9raW5kGAIgASgO\
+            MiIuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5T3duZXJLaW5kUglvd25lcktpbmQSGwoJZGV2aWNlX2lkGAMgASgJUghkZXZpY2VJ\
+            ZBIbCglwYWdlX3NpemUYBCABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YBSABKAlSCXBhZ2VUb2tlbiJzChNMaXN0QXBpS2V5\
+            c1Jlc3BvbnNlEjQKCGFwaV9rZXlzGAEgAygLMhkuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UgdhcGlLZXlzEiYKD25leHRfcGFn\
+            ZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiIzChNFbmFibGVBcGlLZXlSZXF1ZXN0EhwKCmFwaV9rZXlfaWQYASABKAlSCGFw\
+            aUtleUlkIkoKFEVuYWJsZUFwaUtleVJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlS\
+            BmFwaUtleSI0ChREaXNhYmxlQXBpS2V5UmVxdWVzdBIcCgphcGlfa2V5X2lkGAEgASgJUghhcGlLZXlJZCJLChVEaXNhYmxlQXBp\
+            S2V5UmVzcG9uc2USMgoHYXBpX2tleRgBIAEoCzIZLmFyY2hlYmFzZS5hdXRoLnYxLkFwaUtleVIGYXBpS2V5Iu0BChNVcGRhdGVB\
+            cGlLZXlSZXF1ZXN0EhwKCmFwaV9rZXlfaWQYASABKAlSCGFwaUtleUlkEh4KCGtleV9uYW1lGAIgASgJSABSB2tleU5hbWWIAQES\
+            GwoGc3RhdHVzGAMgASgFSAFSBnN0YXR1c4gBARI5CgpleHBpcmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFt\
+            cFIJZXhwaXJlZEF0EigKEGNsZWFyX2V4cGlyZWRfYXQYBSABKAhSDmNsZWFyRXhwaXJlZEF0QgsKCV9rZXlfbmFtZUIJCgdfc3Rh\
+            dHVzIkoKFFVwZGF0ZUFwaUtleVJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlSBmFw\
+            aUtleSI5ChlSb3RhdGVBcGlLZXlTZWNyZXRSZXF1ZXN0EhwKCmFwaV9rZXlfaWQYASABKAlSCGFwaUtleUlkInAKGlJvdGF0ZUFw\
+            aUtleVNlY3JldFJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlSBmFwaUtleRIeCgpj\
+            cmVkZW50aWFsGAIgASgJUgpjcmVkZW50aWFsIjMKE0RlbGV0ZUFwaUtleVJlcXVlc3QSHAoKYXBpX2tleV9pZBgBIAEoCVIIYXBp\
+            S2V5SWQiFgoURGVsZXRlQXBpS2V5UmVzcG9uc2Ui1wEKGUNyZWF0ZU9yZ2FuaXphdGlvblJlcXVlc3QSIgoMb3JnYW5pemF0aW9u\
+            GAEgASgJUgxvcmdhbml6YXRpb24SIQoMZGlzcGxheV9uYW1lGAIgASgJUgtkaXNwbGF5TmFtZRI5Chlib290c3RyYXBfYWRtaW5f\
+            dXNlcl9uYW1lGAMgASgJUhZib290c3RyYXBBZG1pblVzZXJOYW1lEjgKGGJvb3RzdHJhcF9hZG1pbl9wYXNzd29yZBgEIAEoCVIW\
+            Ym9vdHN0cmFwQWRtaW5QYXNzd29yZCKjAQoaQ3JlYXRlT3JnYW5pemF0aW9uUmVzcG9uc2USQwoMb3JnYW5pemF0aW9uGAEgASgL\
+            Mh8uYXJjaGViYXNlLmF1dGgudjEuT3JnYW5pemF0aW9uUgxvcmdhbml6YXRpb24SQAoPYm9vdHN0cmFwX2FkbWluGAIgASgLMhcu\
+            YXJjaGViYXNlLmF1dGgudjEuVXNlclIOYm9vdHN0cmFwQWRtaW4iPAoWR2V0T3JnYW5pemF0aW9uUmVxdWVzdBIiCgxvcmdhbml6\
+            YXRpb24YASABKAlSDG9yZ2FuaXphdGlvbiJeChdHZXRPcmdhbml6YXRpb25SZXNwb25zZRJDCgxvcmdhbml6YXRpb24YASABKAsy\
+            Hy5hcmNoZWJhc2UuYXV0aC52MS5Pcmdhbml6YXRpb25SDG9yZ2FuaXphdGlvbiJWChhMaXN0T3JnYW5pemF0aW9uc1JlcXVlc3QS\
+            GwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4iigEKGUxpc3RPcmdhbml6\
+            YXRpb25zUmVzcG9uc2USRQoNb3JnYW5pemF0aW9ucxgBIAMoCzIfLmFyY2hlYmFzZS5hdXRoLnYxLk9yZ2FuaXphdGlvblINb3Jn\
+            YW5pemF0aW9ucxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4ieAoZVXBkYXRlT3JnYW5pemF0aW9uUmVx\
+            dWVzdBIiCgxvcmdhbml6YXRpb24YASABKAlSDG9yZ2FuaXphdGlvbhImCgxkaXNwbGF5X25hbWUYAiABKAlIAFILZGlzcGxheU5h\
+            bWWIAQFCDwoNX2Rpc3BsYXlfbmFtZSJhChpVcGRhdGVPcmdhbml6YXRpb25SZXNwb25zZRJDCgxvcmdhbml6YXRpb24YASABKAsy\
+            Hy5hcmNoZWJhc2UuYXV0aC52MS5Pcmdhbml6YXRpb25SDG9yZ2FuaXphdGlvbiI/ChlEZWxldGVPcmdhbml6YXRpb25SZXF1ZXN0\
+            EiIKDG9yZ2FuaXphdGlvbhgBIAEoCVIMb3JnYW5pemF0aW9uIhwKGkRlbGV0ZU9yZ2FuaXphdGlvblJlc3BvbnNlImAKEUNyZWF0\
+            ZVVzZXJSZXF1ZXN0EhsKCXVzZXJfbmFtZRgBIAEoCVIIdXNlck5hbWUSGgoIcGFzc3dvcmQYAiABKAlSCHBhc3N3b3JkEhIKBHJv\
+            bGUYAyABKAlSBHJvbGUiQQoSQ3JlYXRlVXNlclJlc3BvbnNlEisKBHVzZXIYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5Vc2Vy\
+            UgR1c2VyIi0KDkdldFVzZXJSZXF1ZXN0EhsKCXVzZXJfbmFtZRgBIAEoCVIIdXNlck5hbWUiPgoPR2V0VXNlclJlc3BvbnNlEisK\
+            BHVzZXIYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5Vc2VyUgR1c2VyIk4KEExpc3RVc2Vyc1JlcXVlc3QSGwoJcGFnZV9zaXpl\
+            GAEgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4iagoRTGlzdFVzZXJzUmVzcG9uc2USLQoFdXNl\
+            cnMYASADKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5Vc2VyUgV1c2VycxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdl\
+            VG9rZW4igAEKEVVwZGF0ZVVzZXJSZXF1ZXN0EhsKCXVzZXJfbmFtZRgBIAEoCVIIdXNlck5hbWUSHwoIcGFzc3dvcmQYAiABKAlI\
+            AFIIcGFzc3dvcmSIAQESFwoEcm9sZRgDIAEoCUgBUgRyb2xliAEBQgsKCV9wYXNzd29yZEIHCgVfcm9sZSJBChJVcGRhdGVVc2Vy\
+            UmVzcG9uc2USKwoEdXNlchgBIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJSBHVzZXIiMAoRRGVsZXRlVXNlclJlcXVlc3QS\
+            GwoJdXNlcl9uYW1lGAEgASgJUgh1c2VyTmFtZSIUChJEZWxldGVVc2VyUmVzcG9uc2UqcwoQT3JnYW5pemF0aW9uS2luZBIhCh1P\
+            UkdBTklaQVRJT05fS0lORF9VTlNQRUNJRklFRBAAEh4KGk9SR0FOSVpBVElPTl9LSU5EX0JVU0lORVNTEAESHAoYT1JHQU5JWkFU\
+            SU9OX0tJTkRfU1lTVEVNEAIqcQoPQXBpS2V5T3duZXJLaW5kEiIKHkFQSV9LRVlfT1dORVJfS0lORF9VTlNQRUNJRklFRBAAEhsK\
+            F0FQSV9LRVlfT1dORVJfS0lORF9TSVRFEAESHQoZQVBJX0tFWV9PV05FUl9LSU5EX0RFVklDRRACKqQBChhEZXZpY2VBcGlLZXlN\
+            dXRhdGlvbk1vZGUSLAooREVWSUNFX0FQSV9LRVlfTVVUQVRJT05fTU9ERV9VTlNQRUNJRklFRBAAEiwKKERFVklDRV9BUElfS0VZ\
+            X01VVEFUSU9OX01PREVfQ1JFQVRFX09OTFkQARIsCihERVZJQ0VfQVBJX0tFWV9NVVRBVElPTl9NT0RFX1JPVEFURV9PTkxZEAIq\
+            jgIKDUF1dGhFcnJvckNvZGUSHwobQVVUSF9FUlJPUl9DT0RFX1VOU1BFQ0lGSUVEEAASJgoiQVVUSF9FUlJPUl9DT0RFX0lOVkFM\
+            SURfQ1JFREVOVElBTBABEiAKHEFVVEhfRVJST1JfQ09ERV9LRVlfRElTQUJMRUQQAhIfChtBVVRIX0VSUk9SX0NPREVfS0VZX0VY\
+            UElSRUQQAxIhCh1BVVRIX0VSUk9SX0NPREVfU0lURV9ESVNBQkxFRBAEEiIKHkFVVEhfRVJST1JfQ09ERV9JTlRFUk5BTF9FUlJP\
+            UhAFEioKJkFVVEhfRVJST1JfQ09ERV9TRUNPTkRfRkFDVE9SX1JFUVVJUkVEEAYyowQKC0F1dGhTZXJ2aWNlEpQBChJFeGNoYW5n\
+            ZUNyZWRlbnRpYWwSLC5hcmNoZWJhc2UuYXV0aC52MS5FeGNoYW5nZUNyZWRlbnRpYWxSZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgu\
+            djEuRXhjaGFuZ2VDcmVkZW50aWFsUmVzcG9uc2UiIZACAoLT5JMCGCITL3YxL3Rva2VuczpleGNoYW5nZToBKhKRAQoQUm90YXRl\
+            Q3JlZGVudGlhbBIqLmFyY2hlYmFzZS5hdXRoLnYxLlJvdGF0ZUNyZWRlbnRpYWxSZXF1ZXN0GisuYXJjaGViYXNlLmF1dGgudjEu\
+            Um90YXRlQ3JlZGVudGlhbFJlc3BvbnNlIiSQAgKC0+STAhsiFi92MS9jcmVkZW50aWFsczpyb3RhdGU6ASoSZgoFTG9naW4SHy5h\
+            cmNoZWJhc2UuYXV0aC52MS5Mb2dpblJlcXVlc3QaIC5hcmNoZWJhc2UuYXV0aC52MS5Mb2dpblJlc3BvbnNlIhqQAgKC0+STAhEi\
+            DC92MS9zZXNzaW9uczoBKhKAAQoMUmVmcmVzaFRva2VuEiYuYXJjaGViYXNlLmF1dGgudjEuUmVmcmVzaFRva2VuUmVxdWVzdBon\
+            LmFyY2hlYmFzZS5hdXRoLnYxLlJlZnJlc2hUb2tlblJlc3BvbnNlIh+C0+STAhkiFC92MS9zZXNzaW9uczpyZWZyZXNoOgEqMsIB\
+            ChFTeXN0ZW1BdXRoU2VydmljZRKsAQoYRXhjaGFuZ2VTeXN0ZW1DcmVkZW50aWFsEjIuYXJjaGViYXNlLmF1dGgudjEuRXhjaGFu\
+            Z2VTeXN0ZW1DcmVkZW50aWFsUmVxdWVzdBozLmFyY2hlYmFzZS5hdXRoLnYxLkV4Y2hhbmdlU3lzdGVtQ3JlZGVudGlhbFJlc3Bv\
+            bnNlIieQAgKC0+STAh4iGS92MS90b2tlbnM6ZXhjaGFuZ2VTeXN0ZW06ASoy4xYKEEFkbWluQXV0aFNlcnZpY2USbwoKQ3JlYXRl\
+            U2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVNpdGVSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlU2l0ZVJl\
+            c3BvbnNlIhSC0+STAg4iCS92MS9zaXRlczoBKhJwCgdHZXRTaXRlEiEuYXJjaGViYXNlLmF1dGgudjEuR2V0U2l0ZVJlcXVlc3Qa\
+            Ii5hcmNoZWJhc2UuYXV0aC52MS5HZXRTaXRlUmVzcG9uc2UiHpACAYLT5JMCFRITL3YxL3NpdGVzL3tzaXRlX2lkfRJsCglMaXN0\
+            U2l0ZXMSIy5hcmNoZWJhc2UuYXV0aC52MS5MaXN0U2l0ZXNSZXF1ZXN0GiQuYXJjaGViYXNlLmF1dGgudjEuTGlzdFNpdGVzUmVz\
+            cG9uc2UiFJACAYLT5JMCCxIJL3YxL3NpdGVzEoABCgpFbmFibGVTaXRlEiQuYXJjaGViYXNlLmF1dGgudjEuRW5hYmxlU2l0ZVJl\
+            cXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5FbmFibGVTaXRlUmVzcG9uc2UiJYLT5JMCHyIaL3YxL3NpdGVzL3tzaXRlX2lkfTpl\
+            bmFibGU6ASoShAEKC0Rpc2FibGVTaXRlEiUuYXJjaGViYXNlLmF1dGgudjEuRGlzYWJsZVNpdGVSZXF1ZXN0GiYuYXJjaGViYXNl\
+            LmF1dGgudjEuRGlzYWJsZVNpdGVSZXNwb25zZSImgtPkkwIgIhsvdjEvc2l0ZXMve3NpdGVfaWR9OmRpc2FibGU6ASoSeQoKVXBk\
+            YXRlU2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZVNpdGVSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlU2l0\
+            ZVJlc3BvbnNlIh6C0+STAhgyEy92MS9zaXRlcy97c2l0ZV9pZH06ASoSdgoKRGVsZXRlU2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYx\
+            LkRlbGV0ZVNpdGVSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuRGVsZXRlU2l0ZVJlc3BvbnNlIhuC0+STAhUqEy92MS9zaXRl\
+            cy97c2l0ZV9pZH0SkwEKEENyZWF0ZVNpdGVBcGlLZXkSKi5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVTaXRlQXBpS2V5UmVxdWVz\
+            dBorLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVNpdGVBcGlLZXlSZXNwb25zZSImgtPkkwIgIhsvdjEvc2l0ZXMve3NpdGVfaWR9\
+            L2FwaUtleXM6ASoStAEKGkNyZWF0ZU9yUm90YXRlRGV2aWNlQXBpS2V5EjQuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlT3JSb3Rh\
+            dGVEZXZpY2VBcGlLZXlSZXF1ZXN0GjUuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXlSZXNwb25z\
+            ZSIpgtPkkwIjIh4vdjEvZGV2aWNlcy97ZGV2aWNlX2lkfS9hcGlLZXk6ASoSewoJR2V0QXBpS2V5EiMuYXJjaGViYXNlLmF1dGgu\
+            djEuR2V0QXBpS2V5UmVxdWVzdBokLmFyY2hlYmFzZS5hdXRoLnYxLkdldEFwaUtleVJlc3BvbnNlIiOQAgGC0+STAhoSGC92MS9h\
+            cGlLZXlzL3thcGlfa2V5X2lkfRJ0CgtMaXN0QXBpS2V5cxIlLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RBcGlLZXlzUmVxdWVzdBom\
+            LmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiFpACAYLT5JMCDRILL3YxL2FwaUtleXMShAEKDFVwZGF0ZUFw\
+            aUtleRImLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZUFwaUtleVJlcXVlc3QaJy5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVBcGlL\
+            ZXlSZXNwb25zZSIjgtPkkwIdMhgvdjEvYXBpS2V5cy97YXBpX2tleV9pZH06ASoSiwEKDEVuYWJsZUFwaUtleRImLmFyY2hlYmFz\
+            ZS5hdXRoLnYxLkVuYWJsZUFwaUtleVJlcXVlc3QaJy5hcmNoZWJhc2UuYXV0aC52MS5FbmFibGVBcGlLZXlSZXNwb25zZSIqgtPk\
+            kwIkIh8vdjEvYXBpS2V5cy97YXBpX2tleV9pZH06ZW5hYmxlOgEqEo8BCg1EaXNhYmxlQXBpS2V5EicuYXJjaGViYXNlLmF1dGgu\
+            djEuRGlzYWJsZUFwaUtleVJlcXVlc3QaKC5hcmNoZWJhc2UuYXV0aC52MS5EaXNhYmxlQXBpS2V5UmVzcG9uc2UiK4LT5JMCJSIg\
+            L3YxL2FwaUtleXMve2FwaV9rZXlfaWR9OmRpc2FibGU6ASoSnQEKElJvdGF0ZUFwaUtleVNlY3JldBIsLmFyY2hlYmFzZS5hdXRo\
+            LnYxLlJvdGF0ZUFwaUtleVNlY3JldFJlcXVlc3QaLS5hcmNoZWJhc2UuYXV0aC52MS5Sb3RhdGVBcGlLZXlTZWNyZXRSZXNwb25z\
+            ZSIqgtPkkwIkIh8vdjEvYXBpS2V5cy97YXBpX2tleV9pZH06cm90YXRlOgEqEoEBCgxEZWxldGVBcGlLZXkSJi5hcmNoZWJhc2Uu\
+            YXV0aC52MS5EZWxldGVBcGlLZXlSZXF1ZXN0GicuYXJjaGViYXNlLmF1dGgudjEuRGVsZXRlQXBpS2V5UmVzcG9uc2UiIILT5JMC\
+            GioYL3YxL2FwaUtleXMve2FwaV9rZXlfaWR9Eo8BChJDcmVhdGVPcmdhbml6YXRpb24SLC5hcmNoZWJhc2UuYXV0aC52MS5DcmVh\
+            dGVPcmdhbml6YXRpb25SZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlT3JnYW5pemF0aW9uUmVzcG9uc2UiHILT5JMC\
+            FiIRL3YxL29yZ2FuaXphdGlvbnM6ASoSlQEKD0dldE9yZ2FuaXphdGlvbhIpLmFyY2hlYmFzZS5hdXRoLnYxLkdldE9yZ2FuaXph\
+            dGlvblJlcXVlc3QaKi5hcmNoZWJhc2UuYXV0aC52MS5HZXRPcmdhbml6YXRpb25SZXNwb25zZSIrkAIBgtPkkwIiEiAvdjEvb3Jn\
+            YW5pemF0aW9ucy97b3JnYW5pemF0aW9ufRKMAQoRTGlzdE9yZ2FuaXphdGlvbnMSKy5hcmNoZWJhc2UuYXV0aC52MS5MaXN0T3Jn\
+            YW5pemF0aW9uc1JlcXVlc3QaLC5hcmNoZWJhc2UuYXV0aC52MS5MaXN0T3JnYW5pemF0aW9uc1Jlc3BvbnNlIhyQAgGC0+STAhMS\
+            ES92MS9vcmdhbml6YXRpb25zEp4BChJVcGRhdGVPcmdhbml6YXRpb24SLC5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVPcmdhbml6\
+            YXRpb25SZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlT3JnYW5pemF0aW9uUmVzcG9uc2UiK4LT5JMCJTIgL3YxL29y\
+            Z2FuaXphdGlvbnMve29yZ2FuaXphdGlvbn06ASoSmwEKEkRlbGV0ZU9yZ2FuaXphdGlvbhIsLmFyY2hlYmFzZS5hdXRoLnYxLkRl\
+            bGV0ZU9yZ2FuaXphdGlvblJlcXVlc3QaLS5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVPcmdhbml6YXRpb25SZXNwb25zZSIogtPk\
+            kwIiKiAvdjEvb3JnYW5pemF0aW9ucy97b3JnYW5pemF0aW9ufTLbBAoPVXNlckF1dGhTZXJ2aWNlEm8KCkNyZWF0ZVVzZXISJC5h\
+            cmNoZWJhc2UuYXV0aC52MS5DcmVhdGVVc2VyUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVVzZXJSZXNwb25zZSIU\
+            gtPkkwIOIgkvdjEvdXNlcnM6ASoScgoHR2V0VXNlchIhLmFyY2hlYmFzZS5hdXRoLnYxLkdldFVzZXJSZXF1ZXN0GiIuYXJjaGVi\
+            YXNlLmF1dGgudjEuR2V0VXNlclJlc3BvbnNlIiCQAgGC0+STAhcSFS92MS91c2Vycy97dXNlcl9uYW1lfRJsCglMaXN0VXNlcnMS\
+            Iy5hcmNoZWJhc2UuYXV0aC52MS5MaXN0VXNlcnNSZXF1ZXN0GiQuYXJjaGViYXNlLmF1dGgudjEuTGlzdFVzZXJzUmVzcG9uc2Ui\
+            FJACAYLT5JMCCxIJL3YxL3VzZXJzEnsKClVwZGF0ZVVzZXISJC5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVVc2VyUmVxdWVzdBol\
+            LmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZVVzZXJSZXNwb25zZSIggtPkkwIaMhUvdjEvdXNlcnMve3VzZXJfbmFtZX06ASoSeAoK\
+            RGVsZXRlVXNlchIkLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZVVzZXJSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuRGVsZXRl\
+            VXNlclJlc3BvbnNlIh2C0+STAhcqFS92MS91c2Vycy97dXNlcl9uYW1lfWIGcHJvdG8z
             """)
 }

@@ -377,6 +377,8 @@ public struct DeviceSuite: Message {
     public var description: String = ""
     public var createdAt: Timestamp?
     public var updatedAt: Timestamp?
+    /// The hours without a call after which a device of the suite is reported as silent; 0 = never. Unset = that of its site.
+    public var silentAfterHours: Int32?
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -387,7 +389,8 @@ public struct DeviceSuite: Message {
         displayName: String = "",
         description: String = "",
         createdAt: Timestamp? = nil,
-        updatedAt: Timestamp? = nil
+        updatedAt: Timestamp? = nil,
+        silentAfterHours: Int32? = nil
     ) {
         self.name = name
         self.siteID = siteID
@@ -395,6 +398,7 @@ public struct DeviceSuite: Message {
         self.description = description
         self.createdAt = createdAt
         self.updatedAt = updatedAt
+        self.silentAfterHours = silentAfterHours
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -406,6 +410,7 @@ public struct DeviceSuite: Message {
             case 34: try ProtoString.merge(into: &self.description, from: &reader)
             case 42: try ProtoMessage<Timestamp>.merge(into: &self.createdAt, from: &reader)
             case 50: try ProtoMessage<Timestamp>.merge(into: &self.updatedAt, from: &reader)
+            case 56: try ProtoInt32.merge(into: &self.silentAfterHours, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -419,11 +424,13 @@ public struct DeviceSuite: Message {
         size += ProtoString.size(self.description, tag: 34)
         size += ProtoMessage<Timestamp>.size(optional: self.createdAt, tag: 42)
         size += ProtoMessage<Timestamp>.size(optional: self.updatedAt, tag: 50)
+        size += ProtoInt32.size(optional: self.silentAfterHours, tag: 56)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoInt32.write(optional: self.silentAfterHours, tag: 56, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.updatedAt, tag: 50, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.createdAt, tag: 42, to: &writer)
         ProtoString.write(self.description, tag: 34, to: &writer)
@@ -463,6 +470,10 @@ public struct Device: Message {
     public var keyRotationRequestedAt: Timestamp?
     /// The reason why the device is silent, or its state. Set by GetDevice only.
     public var diagnosis: DeviceDiagnosis?
+    /// The hours without a call after which the device is reported as silent; 0 = never. Unset = that of its suite.
+    public var silentAfterHours: Int32?
+    /// The last call of a device that is reported as silent. Unset = it is not.
+    public var silentSince: Timestamp?
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -485,7 +496,9 @@ public struct Device: Message {
         retiredAt: Timestamp? = nil,
         addressSerial: Int64? = nil,
         keyRotationRequestedAt: Timestamp? = nil,
-        diagnosis: DeviceDiagnosis? = nil
+        diagnosis: DeviceDiagnosis? = nil,
+        silentAfterHours: Int32? = nil,
+        silentSince: Timestamp? = nil
     ) {
         self.name = name
         self.deviceID = deviceID
@@ -505,6 +518,8 @@ public struct Device: Message {
         self.addressSerial = addressSerial
         self.keyRotationRequestedAt = keyRotationRequestedAt
         self.diagnosis = diagnosis
+        self.silentAfterHours = silentAfterHours
+        self.silentSince = silentSince
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -528,6 +543,8 @@ public struct Device: Message {
             case 160: try ProtoInt64.merge(into: &self.addressSerial, from: &reader)
             case 170: try ProtoMessage<Timestamp>.merge(into: &self.keyRotationRequestedAt, from: &reader)
             case 178: try ProtoMessage<DeviceDiagnosis>.merge(into: &self.diagnosis, from: &reader)
+            case 184: try ProtoInt32.merge(into: &self.silentAfterHours, from: &reader)
+            case 194: try ProtoMessage<Timestamp>.merge(into: &self.silentSince, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -553,11 +570,15 @@ public struct Device: Message {
         size += ProtoInt64.size(optional: self.addressSerial, tag: 160)
         size += ProtoMessage<Timestamp>.size(optional: self.keyRotationRequestedAt, tag: 170)
         size += ProtoMessage<DeviceDiagnosis>.size(optional: self.diagnosis, tag: 178)
+        size += ProtoInt32.size(optional: self.silentAfterHours, tag: 184)
+        size += ProtoMessage<Timestamp>.size(optional: self.silentSince, tag: 194)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMessage<Timestamp>.write(optional: self.silentSince, tag: 194, to: &writer)
+        ProtoInt32.write(optional: self.silentAfterHours, tag: 184, to: &writer)
         ProtoMessage<DeviceDiagnosis>.write(optional: self.diagnosis, tag: 178, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.keyRotationRequestedAt, tag: 170, to: &writer)
         ProtoInt64.write(optional: self.addressSerial, tag: 160, to: &writer)
@@ -1167,6 +1188,8 @@ public struct UpdateDeviceSuiteRequest: Message {
     public var name: String = ""
     public var displayName: String?
     public var description: String?
+    /// 0 = never; -1 = that of its site.
+    public var silentAfterHours: Int32?
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -1174,11 +1197,13 @@ public struct UpdateDeviceSuiteRequest: Message {
     public init(
         name: String = "",
         displayName: String? = nil,
-        description: String? = nil
+        description: String? = nil,
+        silentAfterHours: Int32? = nil
     ) {
         self.name = name
         self.displayName = displayName
         self.description = description
+        self.silentAfterHours = silentAfterHours
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -1187,6 +1212,7 @@ public struct UpdateDeviceSuiteRequest: Message {
             case 10: try ProtoString.merge(into: &self.name, from: &reader)
             case 18: try ProtoString.merge(into: &self.displayName, from: &reader)
             case 26: try ProtoString.merge(into: &self.description, from: &reader)
+            case 32: try ProtoInt32.merge(into: &self.silentAfterHours, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1197,11 +1223,13 @@ public struct UpdateDeviceSuiteRequest: Message {
         size += ProtoString.size(self.name, tag: 10)
         size += ProtoString.size(optional: self.displayName, tag: 18)
         size += ProtoString.size(optional: self.description, tag: 26)
+        size += ProtoInt32.size(optional: self.silentAfterHours, tag: 32)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoInt32.write(optional: self.silentAfterHours, tag: 32, to: &writer)
         ProtoString.write(optional: self.description, tag: 26, to: &writer)
         ProtoString.write(optional: self.displayName, tag: 18, to: &writer)
         ProtoString.write(self.name, tag: 10, to: &writer)
@@ -1380,6 +1408,8 @@ public struct ListDevicesRequest: Message {
     /// `device_id`, `display_name` or `last_seen_at`, optionally followed by ` desc`; empty = `device_id`. A device that was never
     /// seen counts as seen before all others.
     public var orderBy: String = ""
+    /// Only devices that are reported as silent.
+    public var reportedSilent: Bool = false
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -1394,7 +1424,8 @@ public struct ListDevicesRequest: Message {
         lastSeenSince: Timestamp? = nil,
         lastSeenBefore: Timestamp? = nil,
         sdkVersion: String = "",
-        orderBy: String = ""
+        orderBy: String = "",
+        reportedSilent: Bool = false
     ) {
         self.suite = suite
         self.siteID = siteID
@@ -1406,6 +1437,7 @@ public struct ListDevicesRequest: Message {
         self.lastSeenBefore = lastSeenBefore
         self.sdkVersion = sdkVersion
         self.orderBy = orderBy
+        self.reportedSilent = reportedSilent
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -1421,6 +1453,7 @@ public struct ListDevicesRequest: Message {
             case 66: try ProtoMessage<Timestamp>.merge(into: &self.lastSeenBefore, from: &reader)
             case 74: try ProtoString.merge(into: &self.sdkVersion, from: &reader)
             case 82: try ProtoString.merge(into: &self.orderBy, from: &reader)
+            case 88: try ProtoBool.merge(into: &self.reportedSilent, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1438,11 +1471,13 @@ public struct ListDevicesRequest: Message {
         size += ProtoMessage<Timestamp>.size(optional: self.lastSeenBefore, tag: 66)
         size += ProtoString.size(self.sdkVersion, tag: 74)
         size += ProtoString.size(self.orderBy, tag: 82)
+        size += ProtoBool.size(self.reportedSilent, tag: 88)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoBool.write(self.reportedSilent, tag: 88, to: &writer)
         ProtoString.write(self.orderBy, tag: 82, to: &writer)
         ProtoString.write(self.sdkVersion, tag: 74, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.lastSeenBefore, tag: 66, to: &writer)
@@ -1578,6 +1613,8 @@ public struct UpdateDeviceRequest: Message {
     public var tags: [String: String] = [:]
     /// Replaces all tags by `tags`; otherwise `tags` are merged into them.
     public var replaceTags: Bool = false
+    /// 0 = never; -1 = that of its suite.
+    public var silentAfterHours: Int32?
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -1587,13 +1624,15 @@ public struct UpdateDeviceRequest: Message {
         displayName: String? = nil,
         description: String? = nil,
         tags: [String: String] = [:],
-        replaceTags: Bool = false
+        replaceTags: Bool = false,
+        silentAfterHours: Int32? = nil
     ) {
         self.name = name
         self.displayName = displayName
         self.description = description
         self.tags = tags
         self.replaceTags = replaceTags
+        self.silentAfterHours = silentAfterHours
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -1604,6 +1643,7 @@ public struct UpdateDeviceRequest: Message {
             case 26: try ProtoString.merge(into: &self.description, from: &reader)
             case 34: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.tags, tag: tag, from: &reader)
             case 40: try ProtoBool.merge(into: &self.replaceTags, from: &reader)
+            case 48: try ProtoInt32.merge(into: &self.silentAfterHours, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1616,11 +1656,13 @@ public struct UpdateDeviceRequest: Message {
         size += ProtoString.size(optional: self.description, tag: 26)
         size += ProtoMap<ProtoString, ProtoString>.size(self.tags, tag: 34)
         size += ProtoBool.size(self.replaceTags, tag: 40)
+        size += ProtoInt32.size(optional: self.silentAfterHours, tag: 48)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoInt32.write(optional: self.silentAfterHours, tag: 48, to: &writer)
         ProtoBool.write(self.replaceTags, tag: 40, to: &writer)
         ProtoMap<ProtoString, ProtoString>.write(self.tags, tag: 34, to: &writer)
         ProtoString.write(optional: self.description, tag: 26, to: &writer)
@@ -2028,126 +2070,132 @@ extension FileDescriptor {
         name: "device_management.proto",
         base64: """
             ChdkZXZpY2VfbWFuYWdlbWVudC5wcm90bxIRYXJjaGViYXNlLm1ldGEudjEaCmF1dGgucHJvdG8aHGdvb2dsZS9hcGkvYW5ub3Rh\
-            dGlvbnMucHJvdG8aG2dvb2dsZS9wcm90b2J1Zi9lbXB0eS5wcm90bxofZ29vZ2xlL3Byb3RvYnVmL3RpbWVzdGFtcC5wcm90byL1\
-            AQoLRGV2aWNlU3VpdGUSEgoEbmFtZRgBIAEoCVIEbmFtZRIXCgdzaXRlX2lkGAIgASgDUgZzaXRlSWQSIQoMZGlzcGxheV9uYW1l\
+            dGlvbnMucHJvdG8aG2dvb2dsZS9wcm90b2J1Zi9lbXB0eS5wcm90bxofZ29vZ2xlL3Byb3RvYnVmL3RpbWVzdGFtcC5wcm90byK/\
+            AgoLRGV2aWNlU3VpdGUSEgoEbmFtZRgBIAEoCVIEbmFtZRIXCgdzaXRlX2lkGAIgASgDUgZzaXRlSWQSIQoMZGlzcGxheV9uYW1l\
             GAMgASgJUgtkaXNwbGF5TmFtZRIgCgtkZXNjcmlwdGlvbhgEIAEoCVILZGVzY3JpcHRpb24SOQoKY3JlYXRlZF9hdBgFIAEoCzIa\
             Lmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBI5Cgp1cGRhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVm\
-            LlRpbWVzdGFtcFIJdXBkYXRlZEF0Ip8HCgZEZXZpY2USEgoEbmFtZRgBIAEoCVIEbmFtZRIbCglkZXZpY2VfaWQYAiABKAlSCGRl\
-            dmljZUlkEiEKDGRpc3BsYXlfbmFtZRgDIAEoCVILZGlzcGxheU5hbWUSIAoLZGVzY3JpcHRpb24YBCABKAlSC2Rlc2NyaXB0aW9u\
-            EhQKBXN1aXRlGAUgASgJUgVzdWl0ZRI3CgR0YWdzGAYgAygLMiMuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlLlRhZ3NFbnRyeVIE\
-            dGFncxI3CgZzdGF0dXMYByABKA4yHy5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdGF0dXNSBnN0YXR1cxIXCgdzaXRlX2lkGAgg\
-            ASgDUgZzaXRlSWQSHwoLc2RrX3ZlcnNpb24YCSABKAlSCnNka1ZlcnNpb24SGgoIcGxhdGZvcm0YCiABKAlSCHBsYXRmb3JtEkEK\
-            DmluaXRpYWxpemVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFINaW5pdGlhbGl6ZWRBdBI8CgxsYXN0X3Nl\
-            ZW5fYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgpsYXN0U2VlbkF0EjkKCmNyZWF0ZWRfYXQYDSABKAsyGi5n\
-            b29nbGUucHJvdG9idWYuVGltZXN0YW1wUgljcmVhdGVkQXQSOQoKdXBkYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5U\
-            aW1lc3RhbXBSCXVwZGF0ZWRBdBI5CgpyZXRpcmVkX2F0GA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJcmV0aXJl\
-            ZEF0EioKDmFkZHJlc3Nfc2VyaWFsGBQgASgDSABSDWFkZHJlc3NTZXJpYWyIAQESVQoZa2V5X3JvdGF0aW9uX3JlcXVlc3RlZF9h\
-            dBgVIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSFmtleVJvdGF0aW9uUmVxdWVzdGVkQXQSQAoJZGlhZ25vc2lzGBYg\
-            ASgLMiIuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlRGlhZ25vc2lzUglkaWFnbm9zaXMaNwoJVGFnc0VudHJ5EhAKA2tleRgBIAEo\
-            CVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAFCEQoPX2FkZHJlc3Nfc2VyaWFsIoEDCg9EZXZpY2VEaWFnbm9zaXMSQAoJ\
-            Y29uZGl0aW9uGAEgASgOMiIuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlQ29uZGl0aW9uUgljb25kaXRpb24SGgoIc2VudGVuY2UY\
-            AiABKAlSCHNlbnRlbmNlEkEKCHJlZnVzYWxzGAMgAygLMiUuYXJjaGViYXNlLm1ldGEudjEuUmVmdXNlZERldmljZUNhbGxzUghy\
-            ZWZ1c2FscxJNCg51bnByb3Zlbl9jYWxscxgEIAMoCzImLmFyY2hlYmFzZS5tZXRhLnYxLlVucHJvdmVuRGV2aWNlQ2FsbHNSDXVu\
-            cHJvdmVuQ2FsbHMSTAoOZmFpbGVkX3VwbG9hZHMYBSADKAsyJS5hcmNoZWJhc2UubWV0YS52MS5GYWlsZWREZXZpY2VVcGxvYWRS\
-            DWZhaWxlZFVwbG9hZHMSMAoUY2xvY2tfb2Zmc2V0X3NlY29uZHMYBiABKANSEmNsb2NrT2Zmc2V0U2Vjb25kcyLIAQoSUmVmdXNl\
-            ZERldmljZUNhbGxzEhYKBnJlYXNvbhgBIAEoCVIGcmVhc29uEhgKB21lc3NhZ2UYAiABKAlSB21lc3NhZ2USFAoFY291bnQYAyAB\
-            KANSBWNvdW50EjUKCGZpcnN0X2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIHZmlyc3RBdBIzCgdsYXN0X2F0\
-            GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIGbGFzdEF0IpIBChNVbnByb3ZlbkRldmljZUNhbGxzEhgKB2FkZHJl\
-            c3MYASABKAlSB2FkZHJlc3MSFgoGcmVhc29uGAIgASgJUgZyZWFzb24SFAoFY291bnQYAyABKANSBWNvdW50EjMKB2xhc3RfYXQY\
-            BCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgZsYXN0QXQinQEKEkZhaWxlZERldmljZVVwbG9hZBIbCgl1cGxvYWRf\
-            aWQYASABKAlSCHVwbG9hZElkEhsKCWZpbGVfbmFtZRgCIAEoCVIIZmlsZU5hbWUSNQoIYmVnYW5fYXQYAyABKAsyGi5nb29nbGUu\
-            cHJvdG9idWYuVGltZXN0YW1wUgdiZWdhbkF0EhYKBnJlYXNvbhgEIAEoCVIGcmVhc29uIqUCChhBbm5vdW5jZUFkZHJlc3Nlc1Jl\
-            cXVlc3QSNQoEYXV0aBgBIAEoCzIhLmFyY2hlYmFzZS5hdXRoLnYxLkRldmljZUVuZHBvaW50UgRhdXRoEjsKB2dhdGV3YXkYAiAB\
-            KAsyIS5hcmNoZWJhc2UuYXV0aC52MS5EZXZpY2VFbmRwb2ludFIHZ2F0ZXdheRJCCgtkZXZpY2VfaW5pdBgDIAEoCzIhLmFyY2hl\
-            YmFzZS5hdXRoLnYxLkRldmljZUVuZHBvaW50UgpkZXZpY2VJbml0EhwKCWF1dGhvcml0eRgEIAEoCVIJYXV0aG9yaXR5EjMKB2Vu\
-            ZHNfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgZlbmRzQXQiHgocR2V0QW5ub3VuY2VkQWRkcmVzc2VzUmVx\
-            dWVzdCIaChhXaXRoZHJhd0FkZHJlc3Nlc1JlcXVlc3Qi6QEKEkFubm91bmNlZEFkZHJlc3NlcxJKCgxhbm5vdW5jZW1lbnQYASAB\
-            KAsyJi5hcmNoZWJhc2UuYXV0aC52MS5BZGRyZXNzQW5ub3VuY2VtZW50Ugxhbm5vdW5jZW1lbnQSPQoMYW5ub3VuY2VkX2F0GAIg\
-            ASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFILYW5ub3VuY2VkQXQSGAoHZGV2aWNlcxgDIAEoA1IHZGV2aWNlcxIUCgV0\
-            YWtlbhgEIAEoA1IFdGFrZW4SGAoHdW5hd2FyZRgFIAEoA1IHdW5hd2FyZSJ4ChhDcmVhdGVEZXZpY2VTdWl0ZVJlcXVlc3QSFwoH\
-            c2l0ZV9pZBgBIAEoA1IGc2l0ZUlkEiEKDGRpc3BsYXlfbmFtZRgCIAEoCVILZGlzcGxheU5hbWUSIAoLZGVzY3JpcHRpb24YAyAB\
-            KAlSC2Rlc2NyaXB0aW9uIisKFUdldERldmljZVN1aXRlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIm4KF0xpc3REZXZpY2VT\
-            dWl0ZXNSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBIbCglwYWdlX3NpemUYAiABKAVSCHBhZ2VTaXplEh0KCnBhZ2Vf\
-            dG9rZW4YAyABKAlSCXBhZ2VUb2tlbiKHAQoYTGlzdERldmljZVN1aXRlc1Jlc3BvbnNlEkMKDWRldmljZV9zdWl0ZXMYASADKAsy\
-            Hi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZVIMZGV2aWNlU3VpdGVzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4\
-            dFBhZ2VUb2tlbiKeAQoYVXBkYXRlRGV2aWNlU3VpdGVSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUSJgoMZGlzcGxheV9uYW1l\
-            GAIgASgJSABSC2Rpc3BsYXlOYW1liAEBEiUKC2Rlc2NyaXB0aW9uGAMgASgJSAFSC2Rlc2NyaXB0aW9uiAEBQg8KDV9kaXNwbGF5\
-            X25hbWVCDgoMX2Rlc2NyaXB0aW9uIi4KGERlbGV0ZURldmljZVN1aXRlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIhsKGURl\
-            bGV0ZURldmljZVN1aXRlUmVzcG9uc2UikAIKFVJlZ2lzdGVyRGV2aWNlUmVxdWVzdBIbCglkZXZpY2VfaWQYASABKAlSCGRldmlj\
-            ZUlkEiEKDGRpc3BsYXlfbmFtZRgCIAEoCVILZGlzcGxheU5hbWUSIAoLZGVzY3JpcHRpb24YAyABKAlSC2Rlc2NyaXB0aW9uEhQK\
-            BXN1aXRlGAQgASgJUgVzdWl0ZRJGCgR0YWdzGAUgAygLMjIuYXJjaGViYXNlLm1ldGEudjEuUmVnaXN0ZXJEZXZpY2VSZXF1ZXN0\
-            LlRhZ3NFbnRyeVIEdGFncxo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASIm\
-            ChBHZXREZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUirAMKEkxpc3REZXZpY2VzUmVxdWVzdBIUCgVzdWl0ZRgBIAEo\
-            CVIFc3VpdGUSFwoHc2l0ZV9pZBgCIAEoA1IGc2l0ZUlkEjcKBnN0YXR1cxgDIAEoDjIfLmFyY2hlYmFzZS5tZXRhLnYxLkRldmlj\
-            ZVN0YXR1c1IGc3RhdHVzEhsKCXBhZ2Vfc2l6ZRgEIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgFIAEoCVIJcGFnZVRva2Vu\
-            EiwKEnNpbGVudF9mb3Jfc2Vjb25kcxgGIAEoA1IQc2lsZW50Rm9yU2Vjb25kcxJCCg9sYXN0X3NlZW5fc2luY2UYByABKAsyGi5n\
-            b29nbGUucHJvdG9idWYuVGltZXN0YW1wUg1sYXN0U2VlblNpbmNlEkQKEGxhc3Rfc2Vlbl9iZWZvcmUYCCABKAsyGi5nb29nbGUu\
-            cHJvdG9idWYuVGltZXN0YW1wUg5sYXN0U2VlbkJlZm9yZRIfCgtzZGtfdmVyc2lvbhgJIAEoCVIKc2RrVmVyc2lvbhIZCghvcmRl\
-            cl9ieRgKIAEoCVIHb3JkZXJCeSJyChNMaXN0RGV2aWNlc1Jlc3BvbnNlEjMKB2RldmljZXMYASADKAsyGS5hcmNoZWJhc2UubWV0\
-            YS52MS5EZXZpY2VSB2RldmljZXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIjYKFUdldERldmljZU5h\
-            bWVzUmVxdWVzdBIdCgpkZXZpY2VfaWRzGAEgAygJUglkZXZpY2VJZHMiuwEKFkdldERldmljZU5hbWVzUmVzcG9uc2USYAoNZGlz\
-            cGxheV9uYW1lcxgBIAMoCzI7LmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZU5hbWVzUmVzcG9uc2UuRGlzcGxheU5hbWVzRW50\
-            cnlSDGRpc3BsYXlOYW1lcxo/ChFEaXNwbGF5TmFtZXNFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFs\
-            dWU6AjgBIrsCChNVcGRhdGVEZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUSJgoMZGlzcGxheV9uYW1lGAIgASgJSABS\
-            C2Rpc3BsYXlOYW1liAEBEiUKC2Rlc2NyaXB0aW9uGAMgASgJSAFSC2Rlc2NyaXB0aW9uiAEBEkQKBHRhZ3MYBCADKAsyMC5hcmNo\
-            ZWJhc2UubWV0YS52MS5VcGRhdGVEZXZpY2VSZXF1ZXN0LlRhZ3NFbnRyeVIEdGFncxIhCgxyZXBsYWNlX3RhZ3MYBSABKAhSC3Jl\
-            cGxhY2VUYWdzGjcKCVRhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBQg8KDV9kaXNw\
-            bGF5X25hbWVCDgoMX2Rlc2NyaXB0aW9uIikKE0VuYWJsZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIqChREaXNh\
-            YmxlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIikKE1JldGlyZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIE\
-            bmFtZSIrChVVbnJldGlyZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIpChNEZWxldGVEZXZpY2VSZXF1ZXN0EhIK\
-            BG5hbWUYASABKAlSBG5hbWUiKAoSQWxsb3dSZWluaXRSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUidAoXUm90YXRlRGV2aWNl\
-            S2V5c1JlcXVlc3QSGAoHZGV2aWNlcxgBIAMoCVIHZGV2aWNlcxIUCgVzdWl0ZRgCIAEoCVIFc3VpdGUSFwoHc2l0ZV9pZBgDIAEo\
-            A1IGc2l0ZUlkEhAKA2FsbBgEIAEoCFIDYWxsIk4KGFJvdGF0ZURldmljZUtleXNSZXNwb25zZRIYCgdkZXZpY2VzGAEgASgDUgdk\
-            ZXZpY2VzEhgKB3VuYXdhcmUYAiABKANSB3VuYXdhcmUiRwoXQWRkRGV2aWNlVG9TdWl0ZVJlcXVlc3QSFAoFc3VpdGUYASABKAlS\
-            BXN1aXRlEhYKBmRldmljZRgCIAEoCVIGZGV2aWNlIkwKHFJlbW92ZURldmljZUZyb21TdWl0ZVJlcXVlc3QSFAoFc3VpdGUYASAB\
-            KAlSBXN1aXRlEhYKBmRldmljZRgCIAEoCVIGZGV2aWNlKqEBCgxEZXZpY2VTdGF0dXMSHQoZREVWSUNFX1NUQVRVU19VTlNQRUNJ\
-            RklFRBAAEhwKGERFVklDRV9TVEFUVVNfUkVHSVNURVJFRBABEh0KGURFVklDRV9TVEFUVVNfSU5JVElBTElaRUQQAhIaChZERVZJ\
-            Q0VfU1RBVFVTX0RJU0FCTEVEEAMSGQoVREVWSUNFX1NUQVRVU19SRVRJUkVEEAQqngQKD0RldmljZUNvbmRpdGlvbhIgChxERVZJ\
-            Q0VfQ09ORElUSU9OX1VOU1BFQ0lGSUVEEAASHAoYREVWSUNFX0NPTkRJVElPTl9SRVRJUkVEEAESIQodREVWSUNFX0NPTkRJVElP\
-            Tl9ORVZFUl9DQUxMRUQQAhIdChlERVZJQ0VfQ09ORElUSU9OX0RJU0FCTEVEEAMSHQoZREVWSUNFX0NPTkRJVElPTl9OT19TVUlU\
-            RRAEEiIKHkRFVklDRV9DT05ESVRJT05fU0lURV9ESVNBQkxFRBAFEhsKF0RFVklDRV9DT05ESVRJT05fTk9fS0VZEAYSIQodREVW\
-            SUNFX0NPTkRJVElPTl9LRVlfRElTQUJMRUQQBxIgChxERVZJQ0VfQ09ORElUSU9OX0tFWV9FWFBJUkVEEAgSIAocREVWSUNFX0NP\
-            TkRJVElPTl9DTE9DS19XUk9ORxAJEiIKHkRFVklDRV9DT05ESVRJT05fQ0FMTFNfUkVGVVNFRBAKEiEKHURFVklDRV9DT05ESVRJ\
-            T05fVVBMT0FEU19GQUlMEAsSGwoXREVWSUNFX0NPTkRJVElPTl9TSUxFTlQQDBIeChpERVZJQ0VfQ09ORElUSU9OX1VQTE9BRElO\
-            RxANEh8KG0RFVklDRV9DT05ESVRJT05fTk9fVVBMT0FEUxAOEh0KGURFVklDRV9DT05ESVRJT05fSU5fT1JERVIQDzLgFgoXRGV2\
-            aWNlTWFuYWdlbWVudFNlcnZpY2USfQoRQ3JlYXRlRGV2aWNlU3VpdGUSKy5hcmNoZWJhc2UubWV0YS52MS5DcmVhdGVEZXZpY2VT\
-            dWl0ZVJlcXVlc3QaHi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZSIbgtPkkwIVIhAvdjEvZGV2aWNlU3VpdGVzOgEqEoAB\
-            Cg5HZXREZXZpY2VTdWl0ZRIoLmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZVN1aXRlUmVxdWVzdBoeLmFyY2hlYmFzZS5tZXRh\
-            LnYxLkRldmljZVN1aXRlIiSQAgGC0+STAhsSGS92MS97bmFtZT1kZXZpY2VTdWl0ZXMvKn0SiAEKEExpc3REZXZpY2VTdWl0ZXMS\
-            Ki5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2aWNlU3VpdGVzUmVxdWVzdBorLmFyY2hlYmFzZS5tZXRhLnYxLkxpc3REZXZpY2VT\
-            dWl0ZXNSZXNwb25zZSIbkAIBgtPkkwISEhAvdjEvZGV2aWNlU3VpdGVzEoYBChFVcGRhdGVEZXZpY2VTdWl0ZRIrLmFyY2hlYmFz\
-            ZS5tZXRhLnYxLlVwZGF0ZURldmljZVN1aXRlUmVxdWVzdBoeLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZVN1aXRlIiSC0+STAh4y\
-            GS92MS97bmFtZT1kZXZpY2VTdWl0ZXMvKn06ASoSkQEKEURlbGV0ZURldmljZVN1aXRlEisuYXJjaGViYXNlLm1ldGEudjEuRGVs\
-            ZXRlRGV2aWNlU3VpdGVSZXF1ZXN0GiwuYXJjaGViYXNlLm1ldGEudjEuRGVsZXRlRGV2aWNlU3VpdGVSZXNwb25zZSIhgtPkkwIb\
-            KhkvdjEve25hbWU9ZGV2aWNlU3VpdGVzLyp9Em0KDlJlZ2lzdGVyRGV2aWNlEiguYXJjaGViYXNlLm1ldGEudjEuUmVnaXN0ZXJE\
-            ZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIhaC0+STAhAiCy92MS9kZXZpY2VzOgEqEmwKCUdldERldmlj\
-            ZRIjLmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiH5ACAYLT5JMC\
-            FhIUL3YxL3tuYW1lPWRldmljZXMvKn0SdAoLTGlzdERldmljZXMSJS5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2aWNlc1JlcXVl\
-            c3QaJi5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2aWNlc1Jlc3BvbnNlIhaQAgGC0+STAg0SCy92MS9kZXZpY2VzEoYBCg5HZXRE\
-            ZXZpY2VOYW1lcxIoLmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZU5hbWVzUmVxdWVzdBopLmFyY2hlYmFzZS5tZXRhLnYxLkdl\
-            dERldmljZU5hbWVzUmVzcG9uc2UiH5ACAYLT5JMCFiIRL3YxL2RldmljZXM6bmFtZXM6ASoScgoMVXBkYXRlRGV2aWNlEiYuYXJj\
-            aGViYXNlLm1ldGEudjEuVXBkYXRlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIfgtPkkwIZMhQvdjEv\
-            e25hbWU9ZGV2aWNlcy8qfToBKhJ5CgxFbmFibGVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5FbmFibGVEZXZpY2VSZXF1ZXN0\
-            GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiaC0+STAiAiGy92MS97bmFtZT1kZXZpY2VzLyp9OmVuYWJsZToBKhJ8Cg1EaXNh\
-            YmxlRGV2aWNlEicuYXJjaGViYXNlLm1ldGEudjEuRGlzYWJsZURldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZp\
-            Y2UiJ4LT5JMCISIcL3YxL3tuYW1lPWRldmljZXMvKn06ZGlzYWJsZToBKhKHAQoQQWRkRGV2aWNlVG9TdWl0ZRIqLmFyY2hlYmFz\
-            ZS5tZXRhLnYxLkFkZERldmljZVRvU3VpdGVSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiyC0+STAiYiIS92MS97\
-            ZGV2aWNlPWRldmljZXMvKn06YWRkVG9TdWl0ZToBKhKWAQoVUmVtb3ZlRGV2aWNlRnJvbVN1aXRlEi8uYXJjaGViYXNlLm1ldGEu\
-            djEuUmVtb3ZlRGV2aWNlRnJvbVN1aXRlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIxgtPkkwIrIiYvdjEve2Rl\
-            dmljZT1kZXZpY2VzLyp9OnJlbW92ZUZyb21TdWl0ZToBKhJ5CgxSZXRpcmVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5SZXRp\
-            cmVEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiaC0+STAiAiGy92MS97bmFtZT1kZXZpY2VzLyp9OnJl\
-            dGlyZToBKhJ/Cg5VbnJldGlyZURldmljZRIoLmFyY2hlYmFzZS5tZXRhLnYxLlVucmV0aXJlRGV2aWNlUmVxdWVzdBoZLmFyY2hl\
-            YmFzZS5tZXRhLnYxLkRldmljZSIogtPkkwIiIh0vdjEve25hbWU9ZGV2aWNlcy8qfTp1bnJldGlyZToBKhJsCgxEZWxldGVEZXZp\
-            Y2USJi5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVEZXZpY2VSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IhyC0+STAhYq\
-            FC92MS97bmFtZT1kZXZpY2VzLyp9EnwKC0FsbG93UmVpbml0EiUuYXJjaGViYXNlLm1ldGEudjEuQWxsb3dSZWluaXRSZXF1ZXN0\
-            GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiuC0+STAiUiIC92MS97bmFtZT1kZXZpY2VzLyp9OmFsbG93UmVpbml0OgEqEo4B\
-            ChBSb3RhdGVEZXZpY2VLZXlzEiouYXJjaGViYXNlLm1ldGEudjEuUm90YXRlRGV2aWNlS2V5c1JlcXVlc3QaKy5hcmNoZWJhc2Uu\
-            bWV0YS52MS5Sb3RhdGVEZXZpY2VLZXlzUmVzcG9uc2UiIYLT5JMCGyIWL3YxL2RldmljZXM6cm90YXRlS2V5czoBKhKQAQoRQW5u\
-            b3VuY2VBZGRyZXNzZXMSKy5hcmNoZWJhc2UubWV0YS52MS5Bbm5vdW5jZUFkZHJlc3Nlc1JlcXVlc3QaJS5hcmNoZWJhc2UubWV0\
-            YS52MS5Bbm5vdW5jZWRBZGRyZXNzZXMiJ4LT5JMCISIcL3YxL2RldmljZUFkZHJlc3Nlczphbm5vdW5jZToBKhKPAQoVR2V0QW5u\
-            b3VuY2VkQWRkcmVzc2VzEi8uYXJjaGViYXNlLm1ldGEudjEuR2V0QW5ub3VuY2VkQWRkcmVzc2VzUmVxdWVzdBolLmFyY2hlYmFz\
-            ZS5tZXRhLnYxLkFubm91bmNlZEFkZHJlc3NlcyIekAIBgtPkkwIVEhMvdjEvZGV2aWNlQWRkcmVzc2VzEpABChFXaXRoZHJhd0Fk\
-            ZHJlc3NlcxIrLmFyY2hlYmFzZS5tZXRhLnYxLldpdGhkcmF3QWRkcmVzc2VzUmVxdWVzdBolLmFyY2hlYmFzZS5tZXRhLnYxLkFu\
-            bm91bmNlZEFkZHJlc3NlcyIngtPkkwIhIhwvdjEvZGV2aWNlQWRkcmVzc2VzOndpdGhkcmF3OgEqYgZwcm90bzM=
+            LlRpbWVzdGFtcFIJdXBkYXRlZEF0EjEKEnNpbGVudF9hZnRlcl9ob3VycxgHIAEoBUgAUhBzaWxlbnRBZnRlckhvdXJziAEBQhUK\
+            E19zaWxlbnRfYWZ0ZXJfaG91cnMiqAgKBkRldmljZRISCgRuYW1lGAEgASgJUgRuYW1lEhsKCWRldmljZV9pZBgCIAEoCVIIZGV2\
+            aWNlSWQSIQoMZGlzcGxheV9uYW1lGAMgASgJUgtkaXNwbGF5TmFtZRIgCgtkZXNjcmlwdGlvbhgEIAEoCVILZGVzY3JpcHRpb24S\
+            FAoFc3VpdGUYBSABKAlSBXN1aXRlEjcKBHRhZ3MYBiADKAsyIy5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UuVGFnc0VudHJ5UgR0\
+            YWdzEjcKBnN0YXR1cxgHIAEoDjIfLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZVN0YXR1c1IGc3RhdHVzEhcKB3NpdGVfaWQYCCAB\
+            KANSBnNpdGVJZBIfCgtzZGtfdmVyc2lvbhgJIAEoCVIKc2RrVmVyc2lvbhIaCghwbGF0Zm9ybRgKIAEoCVIIcGxhdGZvcm0SQQoO\
+            aW5pdGlhbGl6ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUg1pbml0aWFsaXplZEF0EjwKDGxhc3Rfc2Vl\
+            bl9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCmxhc3RTZWVuQXQSOQoKY3JlYXRlZF9hdBgNIAEoCzIaLmdv\
+            b2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBI5Cgp1cGRhdGVkX2F0GA4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRp\
+            bWVzdGFtcFIJdXBkYXRlZEF0EjkKCnJldGlyZWRfYXQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUglyZXRpcmVk\
+            QXQSKgoOYWRkcmVzc19zZXJpYWwYFCABKANIAFINYWRkcmVzc1NlcmlhbIgBARJVChlrZXlfcm90YXRpb25fcmVxdWVzdGVkX2F0\
+            GBUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIWa2V5Um90YXRpb25SZXF1ZXN0ZWRBdBJACglkaWFnbm9zaXMYFiAB\
+            KAsyIi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VEaWFnbm9zaXNSCWRpYWdub3NpcxIxChJzaWxlbnRfYWZ0ZXJfaG91cnMYFyAB\
+            KAVIAVIQc2lsZW50QWZ0ZXJIb3Vyc4gBARI9CgxzaWxlbnRfc2luY2UYGCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1w\
+            UgtzaWxlbnRTaW5jZRo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4AUIRCg9f\
+            YWRkcmVzc19zZXJpYWxCFQoTX3NpbGVudF9hZnRlcl9ob3VycyKBAwoPRGV2aWNlRGlhZ25vc2lzEkAKCWNvbmRpdGlvbhgBIAEo\
+            DjIiLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZUNvbmRpdGlvblIJY29uZGl0aW9uEhoKCHNlbnRlbmNlGAIgASgJUghzZW50ZW5j\
+            ZRJBCghyZWZ1c2FscxgDIAMoCzIlLmFyY2hlYmFzZS5tZXRhLnYxLlJlZnVzZWREZXZpY2VDYWxsc1IIcmVmdXNhbHMSTQoOdW5w\
+            cm92ZW5fY2FsbHMYBCADKAsyJi5hcmNoZWJhc2UubWV0YS52MS5VbnByb3ZlbkRldmljZUNhbGxzUg11bnByb3ZlbkNhbGxzEkwK\
+            DmZhaWxlZF91cGxvYWRzGAUgAygLMiUuYXJjaGViYXNlLm1ldGEudjEuRmFpbGVkRGV2aWNlVXBsb2FkUg1mYWlsZWRVcGxvYWRz\
+            EjAKFGNsb2NrX29mZnNldF9zZWNvbmRzGAYgASgDUhJjbG9ja09mZnNldFNlY29uZHMiyAEKElJlZnVzZWREZXZpY2VDYWxscxIW\
+            CgZyZWFzb24YASABKAlSBnJlYXNvbhIYCgdtZXNzYWdlGAIgASgJUgdtZXNzYWdlEhQKBWNvdW50GAMgASgDUgVjb3VudBI1Cghm\
+            aXJzdF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSB2ZpcnN0QXQSMwoHbGFzdF9hdBgFIAEoCzIaLmdvb2ds\
+            ZS5wcm90b2J1Zi5UaW1lc3RhbXBSBmxhc3RBdCKSAQoTVW5wcm92ZW5EZXZpY2VDYWxscxIYCgdhZGRyZXNzGAEgASgJUgdhZGRy\
+            ZXNzEhYKBnJlYXNvbhgCIAEoCVIGcmVhc29uEhQKBWNvdW50GAMgASgDUgVjb3VudBIzCgdsYXN0X2F0GAQgASgLMhouZ29vZ2xl\
+            LnByb3RvYnVmLlRpbWVzdGFtcFIGbGFzdEF0Ip0BChJGYWlsZWREZXZpY2VVcGxvYWQSGwoJdXBsb2FkX2lkGAEgASgJUgh1cGxv\
+            YWRJZBIbCglmaWxlX25hbWUYAiABKAlSCGZpbGVOYW1lEjUKCGJlZ2FuX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVz\
+            dGFtcFIHYmVnYW5BdBIWCgZyZWFzb24YBCABKAlSBnJlYXNvbiKlAgoYQW5ub3VuY2VBZGRyZXNzZXNSZXF1ZXN0EjUKBGF1dGgY\
+            ASABKAsyIS5hcmNoZWJhc2UuYXV0aC52MS5EZXZpY2VFbmRwb2ludFIEYXV0aBI7CgdnYXRld2F5GAIgASgLMiEuYXJjaGViYXNl\
+            LmF1dGgudjEuRGV2aWNlRW5kcG9pbnRSB2dhdGV3YXkSQgoLZGV2aWNlX2luaXQYAyABKAsyIS5hcmNoZWJhc2UuYXV0aC52MS5E\
+            ZXZpY2VFbmRwb2ludFIKZGV2aWNlSW5pdBIcCglhdXRob3JpdHkYBCABKAlSCWF1dGhvcml0eRIzCgdlbmRzX2F0GAUgASgLMhou\
+            Z29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIGZW5kc0F0Ih4KHEdldEFubm91bmNlZEFkZHJlc3Nlc1JlcXVlc3QiGgoYV2l0aGRy\
+            YXdBZGRyZXNzZXNSZXF1ZXN0IukBChJBbm5vdW5jZWRBZGRyZXNzZXMSSgoMYW5ub3VuY2VtZW50GAEgASgLMiYuYXJjaGViYXNl\
+            LmF1dGgudjEuQWRkcmVzc0Fubm91bmNlbWVudFIMYW5ub3VuY2VtZW50Ej0KDGFubm91bmNlZF9hdBgCIAEoCzIaLmdvb2dsZS5w\
+            cm90b2J1Zi5UaW1lc3RhbXBSC2Fubm91bmNlZEF0EhgKB2RldmljZXMYAyABKANSB2RldmljZXMSFAoFdGFrZW4YBCABKANSBXRh\
+            a2VuEhgKB3VuYXdhcmUYBSABKANSB3VuYXdhcmUieAoYQ3JlYXRlRGV2aWNlU3VpdGVSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANS\
+            BnNpdGVJZBIhCgxkaXNwbGF5X25hbWUYAiABKAlSC2Rpc3BsYXlOYW1lEiAKC2Rlc2NyaXB0aW9uGAMgASgJUgtkZXNjcmlwdGlv\
+            biIrChVHZXREZXZpY2VTdWl0ZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSJuChdMaXN0RGV2aWNlU3VpdGVzUmVxdWVzdBIX\
+            CgdzaXRlX2lkGAEgASgDUgZzaXRlSWQSGwoJcGFnZV9zaXplGAIgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAMgASgJUglw\
+            YWdlVG9rZW4ihwEKGExpc3REZXZpY2VTdWl0ZXNSZXNwb25zZRJDCg1kZXZpY2Vfc3VpdGVzGAEgAygLMh4uYXJjaGViYXNlLm1l\
+            dGEudjEuRGV2aWNlU3VpdGVSDGRldmljZVN1aXRlcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4i6AEK\
+            GFVwZGF0ZURldmljZVN1aXRlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lEiYKDGRpc3BsYXlfbmFtZRgCIAEoCUgAUgtkaXNw\
+            bGF5TmFtZYgBARIlCgtkZXNjcmlwdGlvbhgDIAEoCUgBUgtkZXNjcmlwdGlvbogBARIxChJzaWxlbnRfYWZ0ZXJfaG91cnMYBCAB\
+            KAVIAlIQc2lsZW50QWZ0ZXJIb3Vyc4gBAUIPCg1fZGlzcGxheV9uYW1lQg4KDF9kZXNjcmlwdGlvbkIVChNfc2lsZW50X2FmdGVy\
+            X2hvdXJzIi4KGERlbGV0ZURldmljZVN1aXRlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIhsKGURlbGV0ZURldmljZVN1aXRl\
+            UmVzcG9uc2UikAIKFVJlZ2lzdGVyRGV2aWNlUmVxdWVzdBIbCglkZXZpY2VfaWQYASABKAlSCGRldmljZUlkEiEKDGRpc3BsYXlf\
+            bmFtZRgCIAEoCVILZGlzcGxheU5hbWUSIAoLZGVzY3JpcHRpb24YAyABKAlSC2Rlc2NyaXB0aW9uEhQKBXN1aXRlGAQgASgJUgVz\
+            dWl0ZRJGCgR0YWdzGAUgAygLMjIuYXJjaGViYXNlLm1ldGEudjEuUmVnaXN0ZXJEZXZpY2VSZXF1ZXN0LlRhZ3NFbnRyeVIEdGFn\
+            cxo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASImChBHZXREZXZpY2VSZXF1\
+            ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUi1QMKEkxpc3REZXZpY2VzUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUSFwoHc2l0\
+            ZV9pZBgCIAEoA1IGc2l0ZUlkEjcKBnN0YXR1cxgDIAEoDjIfLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZVN0YXR1c1IGc3RhdHVz\
+            EhsKCXBhZ2Vfc2l6ZRgEIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgFIAEoCVIJcGFnZVRva2VuEiwKEnNpbGVudF9mb3Jf\
+            c2Vjb25kcxgGIAEoA1IQc2lsZW50Rm9yU2Vjb25kcxJCCg9sYXN0X3NlZW5fc2luY2UYByABKAsyGi5nb29nbGUucHJvdG9idWYu\
+            VGltZXN0YW1wUg1sYXN0U2VlblNpbmNlEkQKEGxhc3Rfc2Vlbl9iZWZvcmUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0\
+            YW1wUg5sYXN0U2VlbkJlZm9yZRIfCgtzZGtfdmVyc2lvbhgJIAEoCVIKc2RrVmVyc2lvbhIZCghvcmRlcl9ieRgKIAEoCVIHb3Jk\
+            ZXJCeRInCg9yZXBvcnRlZF9zaWxlbnQYCyABKAhSDnJlcG9ydGVkU2lsZW50InIKE0xpc3REZXZpY2VzUmVzcG9uc2USMwoHZGV2\
+            aWNlcxgBIAMoCzIZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZVIHZGV2aWNlcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5l\
+            eHRQYWdlVG9rZW4iNgoVR2V0RGV2aWNlTmFtZXNSZXF1ZXN0Eh0KCmRldmljZV9pZHMYASADKAlSCWRldmljZUlkcyK7AQoWR2V0\
+            RGV2aWNlTmFtZXNSZXNwb25zZRJgCg1kaXNwbGF5X25hbWVzGAEgAygLMjsuYXJjaGViYXNlLm1ldGEudjEuR2V0RGV2aWNlTmFt\
+            ZXNSZXNwb25zZS5EaXNwbGF5TmFtZXNFbnRyeVIMZGlzcGxheU5hbWVzGj8KEURpc3BsYXlOYW1lc0VudHJ5EhAKA2tleRgBIAEo\
+            CVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEihQMKE1VwZGF0ZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFt\
+            ZRImCgxkaXNwbGF5X25hbWUYAiABKAlIAFILZGlzcGxheU5hbWWIAQESJQoLZGVzY3JpcHRpb24YAyABKAlIAVILZGVzY3JpcHRp\
+            b26IAQESRAoEdGFncxgEIAMoCzIwLmFyY2hlYmFzZS5tZXRhLnYxLlVwZGF0ZURldmljZVJlcXVlc3QuVGFnc0VudHJ5UgR0YWdz\
+            EiEKDHJlcGxhY2VfdGFncxgFIAEoCFILcmVwbGFjZVRhZ3MSMQoSc2lsZW50X2FmdGVyX2hvdXJzGAYgASgFSAJSEHNpbGVudEFm\
+            dGVySG91cnOIAQEaNwoJVGFnc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAFCDwoNX2Rp\
+            c3BsYXlfbmFtZUIOCgxfZGVzY3JpcHRpb25CFQoTX3NpbGVudF9hZnRlcl9ob3VycyIpChNFbmFibGVEZXZpY2VSZXF1ZXN0EhIK\
+            BG5hbWUYASABKAlSBG5hbWUiKgoURGlzYWJsZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIpChNSZXRpcmVEZXZp\
+            Y2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUiKwoVVW5yZXRpcmVEZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUi\
+            KQoTRGVsZXRlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIigKEkFsbG93UmVpbml0UmVxdWVzdBISCgRuYW1lGAEg\
+            ASgJUgRuYW1lInQKF1JvdGF0ZURldmljZUtleXNSZXF1ZXN0EhgKB2RldmljZXMYASADKAlSB2RldmljZXMSFAoFc3VpdGUYAiAB\
+            KAlSBXN1aXRlEhcKB3NpdGVfaWQYAyABKANSBnNpdGVJZBIQCgNhbGwYBCABKAhSA2FsbCJOChhSb3RhdGVEZXZpY2VLZXlzUmVz\
+            cG9uc2USGAoHZGV2aWNlcxgBIAEoA1IHZGV2aWNlcxIYCgd1bmF3YXJlGAIgASgDUgd1bmF3YXJlIkcKF0FkZERldmljZVRvU3Vp\
+            dGVSZXF1ZXN0EhQKBXN1aXRlGAEgASgJUgVzdWl0ZRIWCgZkZXZpY2UYAiABKAlSBmRldmljZSJMChxSZW1vdmVEZXZpY2VGcm9t\
+            U3VpdGVSZXF1ZXN0EhQKBXN1aXRlGAEgASgJUgVzdWl0ZRIWCgZkZXZpY2UYAiABKAlSBmRldmljZSqhAQoMRGV2aWNlU3RhdHVz\
+            Eh0KGURFVklDRV9TVEFUVVNfVU5TUEVDSUZJRUQQABIcChhERVZJQ0VfU1RBVFVTX1JFR0lTVEVSRUQQARIdChlERVZJQ0VfU1RB\
+            VFVTX0lOSVRJQUxJWkVEEAISGgoWREVWSUNFX1NUQVRVU19ESVNBQkxFRBADEhkKFURFVklDRV9TVEFUVVNfUkVUSVJFRBAEKp4E\
+            Cg9EZXZpY2VDb25kaXRpb24SIAocREVWSUNFX0NPTkRJVElPTl9VTlNQRUNJRklFRBAAEhwKGERFVklDRV9DT05ESVRJT05fUkVU\
+            SVJFRBABEiEKHURFVklDRV9DT05ESVRJT05fTkVWRVJfQ0FMTEVEEAISHQoZREVWSUNFX0NPTkRJVElPTl9ESVNBQkxFRBADEh0K\
+            GURFVklDRV9DT05ESVRJT05fTk9fU1VJVEUQBBIiCh5ERVZJQ0VfQ09ORElUSU9OX1NJVEVfRElTQUJMRUQQBRIbChdERVZJQ0Vf\
+            Q09ORElUSU9OX05PX0tFWRAGEiEKHURFVklDRV9DT05ESVRJT05fS0VZX0RJU0FCTEVEEAcSIAocREVWSUNFX0NPTkRJVElPTl9L\
+            RVlfRVhQSVJFRBAIEiAKHERFVklDRV9DT05ESVRJT05fQ0xPQ0tfV1JPTkcQCRIiCh5ERVZJQ0VfQ09ORElUSU9OX0NBTExTX1JF\
+            RlVTRUQQChIhCh1ERVZJQ0VfQ09ORElUSU9OX1VQTE9BRFNfRkFJTBALEhsKF0RFVklDRV9DT05ESVRJT05fU0lMRU5UEAwSHgoa\
+            REVWSUNFX0NPTkRJVElPTl9VUExPQURJTkcQDRIfChtERVZJQ0VfQ09ORElUSU9OX05PX1VQTE9BRFMQDhIdChlERVZJQ0VfQ09O\
+            RElUSU9OX0lOX09SREVSEA8y4BYKF0RldmljZU1hbmFnZW1lbnRTZXJ2aWNlEn0KEUNyZWF0ZURldmljZVN1aXRlEisuYXJjaGVi\
+            YXNlLm1ldGEudjEuQ3JlYXRlRGV2aWNlU3VpdGVSZXF1ZXN0Gh4uYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlU3VpdGUiG4LT5JMC\
+            FSIQL3YxL2RldmljZVN1aXRlczoBKhKAAQoOR2V0RGV2aWNlU3VpdGUSKC5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VTdWl0\
+            ZVJlcXVlc3QaHi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZSIkkAIBgtPkkwIbEhkvdjEve25hbWU9ZGV2aWNlU3VpdGVz\
+            Lyp9EogBChBMaXN0RGV2aWNlU3VpdGVzEiouYXJjaGViYXNlLm1ldGEudjEuTGlzdERldmljZVN1aXRlc1JlcXVlc3QaKy5hcmNo\
+            ZWJhc2UubWV0YS52MS5MaXN0RGV2aWNlU3VpdGVzUmVzcG9uc2UiG5ACAYLT5JMCEhIQL3YxL2RldmljZVN1aXRlcxKGAQoRVXBk\
+            YXRlRGV2aWNlU3VpdGUSKy5hcmNoZWJhc2UubWV0YS52MS5VcGRhdGVEZXZpY2VTdWl0ZVJlcXVlc3QaHi5hcmNoZWJhc2UubWV0\
+            YS52MS5EZXZpY2VTdWl0ZSIkgtPkkwIeMhkvdjEve25hbWU9ZGV2aWNlU3VpdGVzLyp9OgEqEpEBChFEZWxldGVEZXZpY2VTdWl0\
+            ZRIrLmFyY2hlYmFzZS5tZXRhLnYxLkRlbGV0ZURldmljZVN1aXRlUmVxdWVzdBosLmFyY2hlYmFzZS5tZXRhLnYxLkRlbGV0ZURl\
+            dmljZVN1aXRlUmVzcG9uc2UiIYLT5JMCGyoZL3YxL3tuYW1lPWRldmljZVN1aXRlcy8qfRJtCg5SZWdpc3RlckRldmljZRIoLmFy\
+            Y2hlYmFzZS5tZXRhLnYxLlJlZ2lzdGVyRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIWgtPkkwIQIgsv\
+            djEvZGV2aWNlczoBKhJsCglHZXREZXZpY2USIy5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNl\
+            Lm1ldGEudjEuRGV2aWNlIh+QAgGC0+STAhYSFC92MS97bmFtZT1kZXZpY2VzLyp9EnQKC0xpc3REZXZpY2VzEiUuYXJjaGViYXNl\
+            Lm1ldGEudjEuTGlzdERldmljZXNSZXF1ZXN0GiYuYXJjaGViYXNlLm1ldGEudjEuTGlzdERldmljZXNSZXNwb25zZSIWkAIBgtPk\
+            kwINEgsvdjEvZGV2aWNlcxKGAQoOR2V0RGV2aWNlTmFtZXMSKC5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VOYW1lc1JlcXVl\
+            c3QaKS5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VOYW1lc1Jlc3BvbnNlIh+QAgGC0+STAhYiES92MS9kZXZpY2VzOm5hbWVz\
+            OgEqEnIKDFVwZGF0ZURldmljZRImLmFyY2hlYmFzZS5tZXRhLnYxLlVwZGF0ZURldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0\
+            YS52MS5EZXZpY2UiH4LT5JMCGTIUL3YxL3tuYW1lPWRldmljZXMvKn06ASoSeQoMRW5hYmxlRGV2aWNlEiYuYXJjaGViYXNlLm1l\
+            dGEudjEuRW5hYmxlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSImgtPkkwIgIhsvdjEve25hbWU9ZGV2\
+            aWNlcy8qfTplbmFibGU6ASoSfAoNRGlzYWJsZURldmljZRInLmFyY2hlYmFzZS5tZXRhLnYxLkRpc2FibGVEZXZpY2VSZXF1ZXN0\
+            GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIieC0+STAiEiHC92MS97bmFtZT1kZXZpY2VzLyp9OmRpc2FibGU6ASoShwEKEEFk\
+            ZERldmljZVRvU3VpdGUSKi5hcmNoZWJhc2UubWV0YS52MS5BZGREZXZpY2VUb1N1aXRlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRh\
+            LnYxLkRldmljZSIsgtPkkwImIiEvdjEve2RldmljZT1kZXZpY2VzLyp9OmFkZFRvU3VpdGU6ASoSlgEKFVJlbW92ZURldmljZUZy\
+            b21TdWl0ZRIvLmFyY2hlYmFzZS5tZXRhLnYxLlJlbW92ZURldmljZUZyb21TdWl0ZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52\
+            MS5EZXZpY2UiMYLT5JMCKyImL3YxL3tkZXZpY2U9ZGV2aWNlcy8qfTpyZW1vdmVGcm9tU3VpdGU6ASoSeQoMUmV0aXJlRGV2aWNl\
+            EiYuYXJjaGViYXNlLm1ldGEudjEuUmV0aXJlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSImgtPkkwIg\
+            IhsvdjEve25hbWU9ZGV2aWNlcy8qfTpyZXRpcmU6ASoSfwoOVW5yZXRpcmVEZXZpY2USKC5hcmNoZWJhc2UubWV0YS52MS5VbnJl\
+            dGlyZURldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiKILT5JMCIiIdL3YxL3tuYW1lPWRldmljZXMvKn06\
+            dW5yZXRpcmU6ASoSbAoMRGVsZXRlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuRGVsZXRlRGV2aWNlUmVxdWVzdBoWLmdvb2ds\
+            ZS5wcm90b2J1Zi5FbXB0eSIcgtPkkwIWKhQvdjEve25hbWU9ZGV2aWNlcy8qfRJ8CgtBbGxvd1JlaW5pdBIlLmFyY2hlYmFzZS5t\
+            ZXRhLnYxLkFsbG93UmVpbml0UmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIrgtPkkwIlIiAvdjEve25hbWU9ZGV2\
+            aWNlcy8qfTphbGxvd1JlaW5pdDoBKhKOAQoQUm90YXRlRGV2aWNlS2V5cxIqLmFyY2hlYmFzZS5tZXRhLnYxLlJvdGF0ZURldmlj\
+            ZUtleXNSZXF1ZXN0GisuYXJjaGViYXNlLm1ldGEudjEuUm90YXRlRGV2aWNlS2V5c1Jlc3BvbnNlIiGC0+STAhsiFi92MS9kZXZp\
+            Y2VzOnJvdGF0ZUtleXM6ASoSkAEKEUFubm91bmNlQWRkcmVzc2VzEisuYXJjaGViYXNlLm1ldGEudjEuQW5ub3VuY2VBZGRyZXNz\
+            ZXNSZXF1ZXN0GiUuYXJjaGViYXNlLm1ldGEudjEuQW5ub3VuY2VkQWRkcmVzc2VzIieC0+STAiEiHC92MS9kZXZpY2VBZGRyZXNz\
+            ZXM6YW5ub3VuY2U6ASoSjwEKFUdldEFubm91bmNlZEFkZHJlc3NlcxIvLmFyY2hlYmFzZS5tZXRhLnYxLkdldEFubm91bmNlZEFk\
+            ZHJlc3Nlc1JlcXVlc3QaJS5hcmNoZWJhc2UubWV0YS52MS5Bbm5vdW5jZWRBZGRyZXNzZXMiHpACAYLT5JMCFRITL3YxL2Rldmlj\
+            ZUFkZHJlc3NlcxKQAQoRV2l0aGRyYXdBZGRyZXNzZXMSKy5hcmNoZWJhc2UubWV0YS52MS5XaXRoZHJhd0FkZHJlc3Nlc1JlcXVl\
+            c3QaJS5hcmNoZWJhc2UubWV0YS52MS5Bbm5vdW5jZWRBZGRyZXNzZXMiJ4LT5JMCISIcL3YxL2RldmljZUFkZHJlc3Nlczp3aXRo\
+            ZHJhdzoBKmIGcHJvdG8z
             """)
 }

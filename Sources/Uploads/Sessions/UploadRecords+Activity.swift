@@ -24,7 +24,7 @@ extension UploadRecords {
         var failure: String? {
             switch state {
             case .aborted: abortReason ?? ""
-            case .current where isSwept: "nothing was received until the end of its session"
+            case .current where isSwept: UploadFailure.expiry
             default: nil
             }
         }

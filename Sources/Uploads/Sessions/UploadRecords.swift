@@ -76,6 +76,7 @@ enum UploadSchema {
                 ALTER TABLE logical_uploads ADD COLUMN relative_path TEXT;
                 """),
         deviceMigration,
+        warningsMigration,
     ]
 }
 

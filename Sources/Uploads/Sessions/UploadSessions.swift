@@ -105,6 +105,8 @@ struct UploadSessions: Sendable {
             try audit(caller, upload, at: now, in: connection)
             try outbox.record(
                 .uploadAborted(upload, traceparent: caller.traceparent), at: now, in: connection)
+            try outbox.record(
+                .uploadFailed(upload, .aborted, traceparent: caller.traceparent), at: now, in: connection)
             try store.discard(uploadID: upload.id, in: connection)
             return upload
         }

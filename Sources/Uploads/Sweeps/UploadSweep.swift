@@ -2,6 +2,7 @@ import Accounts
 import Basics
 import Database
 import ObjectStore
+import Webhooks
 
 /// The position of a sweep in the list of ended sessions.
 struct SweepPosition: Sendable, Hashable {
@@ -16,6 +17,7 @@ struct UploadSweep: Sendable {
     let database: Database
     let store: ObjectStore
     let configuration: UploadsConfiguration
+    var outbox = Outbox.closed
     /// The number of uploads in one transaction, during which other writes wait.
     var batch = 8
 
@@ -61,6 +63,8 @@ struct UploadSweep: Sendable {
         upload.isSwept = true
         try records.update(upload)
         try Audit.record(.byGateway("SweepUpload", on: upload.auditName), at: permit.now(), in: connection)
+        try outbox.record(
+            .uploadFailed(upload, .expired, traceparent: nil), at: permit.now(), in: connection)
         try store.discard(uploadID: upload.id, in: connection)
         return true
     }

@@ -14,8 +14,14 @@ package struct EventType: Sendable, Hashable {
     package static let objectVerified = EventType("object.verified")
     /// AbortUpload succeeded for the first time.
     package static let uploadAborted = EventType("upload.aborted")
+    /// An upload ended without an object: its device aborted it, or sent nothing until the end of its session.
+    package static let uploadFailed = EventType("upload.failed")
     /// A device received a key from InitDevice or ReinitDevice.
     package static let deviceInitialized = EventType("device.initialized")
+    /// A device was not heard of for longer than its limit.
+    package static let deviceSilent = EventType("device.silent")
+    /// A device that was reported as silent called again.
+    package static let deviceReturned = EventType("device.returned")
     /// UpdateObject changed an object's tags.
     package static let objectUpdated = EventType("object.updated")
     /// An object was moved to the trash.
@@ -24,6 +30,8 @@ package struct EventType: Sendable, Hashable {
     package static let objectRestored = EventType("object.restored")
     /// An object was deleted permanently.
     package static let objectDeleted = EventType("object.deleted")
+    /// The stored bytes come near a quota, or the free disk near the minimum.
+    package static let storageNearlyFull = EventType("storage.nearly_full")
     /// A scheduled backup is complete.
     package static let backupCompleted = EventType("backup.completed")
     /// A scheduled backup failed, and is tried again later.
@@ -33,8 +41,9 @@ package struct EventType: Sendable, Hashable {
 
     /// The types of the gateway.
     package static let gateway: [EventType] = [
-        .objectVerified, .uploadAborted, .deviceInitialized, .objectUpdated, .objectTrashed, .objectRestored,
-        .objectDeleted, .backupCompleted, .backupFailed, .webhookTest,
+        .objectVerified, .uploadAborted, .uploadFailed, .storageNearlyFull, .deviceInitialized, .deviceSilent,
+        .deviceReturned, .objectUpdated, .objectTrashed, .objectRestored, .objectDeleted, .backupCompleted,
+        .backupFailed, .webhookTest,
     ]
 }
 

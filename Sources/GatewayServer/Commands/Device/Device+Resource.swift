@@ -12,9 +12,10 @@ extension Device: Resource {
             .text("name", name), .text("device_id", deviceID), .text("display_name", displayName),
             .text("description", description), .text("suite", suite), .map("tags", tags),
             .text("status", status.protoName, shownAs: status.word), .number("site_id", siteID),
-            .text("sdk_version", sdkVersion), .text("platform", platform), .time("initialized_at", initializedAt),
-            .time("last_seen_at", lastSeenAt), .time("created_at", createdAt), .time("updated_at", updatedAt),
-            .time("retired_at", retiredAt),
+            SilenceArgument.field(silentAfterHours), .text("sdk_version", sdkVersion), .text("platform", platform),
+            .time("initialized_at", initializedAt),
+            .time("last_seen_at", lastSeenAt), .time("silent_since", silentSince), .time("created_at", createdAt),
+            .time("updated_at", updatedAt), .time("retired_at", retiredAt),
             ResourceField(
                 name: "address_serial", json: addressSerial.map { .number($0) } ?? .null,
                 text: addressSerial.map { "\($0)" } ?? ""),
@@ -61,7 +62,8 @@ extension DeviceSuite: Resource {
     package var fields: [ResourceField] {
         [
             .text("name", name), .number("site_id", siteID), .text("display_name", displayName),
-            .text("description", description), .time("created_at", createdAt), .time("updated_at", updatedAt),
+            .text("description", description), SilenceArgument.field(silentAfterHours), .time("created_at", createdAt),
+            .time("updated_at", updatedAt),
         ]
     }
 }

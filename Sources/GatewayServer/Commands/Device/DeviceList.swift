@@ -35,6 +35,7 @@ struct DeviceList: ClientCommand {
             .option(
                 "--silent-for", "TIME", \.silence,
                 "List only devices that were not heard of for this long, such as 12h or 2d, since they got their key"),
+            .flag("--silent", \.isSilent, "List only devices that are reported as silent"),
             .option(
                 "--seen-within", "TIME", \.recency,
                 "List only devices that were last seen within this time, such as 30m"),
@@ -53,6 +54,7 @@ struct DeviceList: ClientCommand {
     var status: Status?
     var silence: TimeSpan?
     var recency: TimeSpan?
+    var isSilent = false
     var sdkVersion = ""
     var order = ""
     var isRetired = false
@@ -70,7 +72,7 @@ struct DeviceList: ClientCommand {
                 suite: suite, siteID: number, status: isRetired ? .retired : status?.device ?? .unspecified,
                 silentForSeconds: silence?.seconds ?? 0,
                 lastSeenSince: recency.map { Timestamp(gateway.now.adding(seconds: -$0.seconds)) },
-                sdkVersion: sdkVersion, orderBy: order))
+                sdkVersion: sdkVersion, orderBy: order, reportedSilent: isSilent))
         await report(service, gateway)
         return Reply("devices", devices)
     }

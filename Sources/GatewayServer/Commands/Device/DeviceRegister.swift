@@ -40,7 +40,7 @@ struct DeviceRegister: ClientCommand {
 /// `data-gateway device update`
 struct DeviceUpdate: ClientCommand {
     static let name = "update"
-    static let summary = "Change a device's display name, description and tags"
+    static let summary = "Change a device's display name, description, tags and time until it is silent"
 
     static var parameters: [Parameter<Self>] {
         [
@@ -49,6 +49,10 @@ struct DeviceUpdate: ClientCommand {
             .option("--description", "TEXT", \.description, "The device's description").allowingEmpty(),
             .repeated("--tag", "KEY=VALUE", \.tags, "A tag to add or to change"),
             .flag("--replace-tags", \.replaceTags, "Remove all tags that are not given"),
+            .option(
+                "--silent-after", "TIME", \.silence,
+                "The time without a call after which the device is reported as silent: whole hours such as 12h or 3d, 'never', or 'inherit' for that of its suite"
+            ),
         ] + connectionParameters
     }
 
@@ -57,6 +61,7 @@ struct DeviceUpdate: ClientCommand {
     var description: String?
     var tags: [TagArgument] = []
     var replaceTags = false
+    var silence: SilenceArgument?
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
@@ -64,6 +69,7 @@ struct DeviceUpdate: ClientCommand {
             try await DeviceManagementServiceClient(gateway).updateDevice(
                 UpdateDeviceRequest(
                     name: DeviceNames.device(deviceID), displayName: displayName, description: description,
-                    tags: try tags.dictionary(), replaceTags: replaceTags)))
+                    tags: try tags.dictionary(), replaceTags: replaceTags,
+                    silentAfterHours: silence?.hours)))
     }
 }

@@ -148,6 +148,28 @@ struct DeviceSuiteRename: ClientCommand {
     }
 }
 
+/// `data-gateway device suite set-silent-after`
+struct DeviceSuiteSetSilentAfter: ClientCommand {
+    static let name = "set-silent-after"
+    static let summary = "Set the time after which devices of a suite are silent"
+
+    static var parameters: [Parameter<Self>] {
+        [.argument("SUITE", \.suite, SuiteArgument.help), .argument("TIME", \.limit, SilenceArgument.help)]
+            + connectionParameters
+    }
+
+    var suite = ""
+    var limit = SilenceArgument.inherited
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        let suite = try await SuiteArgument.name(of: suite, gateway)
+        return Reply(
+            try await DeviceManagementServiceClient(gateway).updateDeviceSuite(
+                UpdateDeviceSuiteRequest(name: suite, silentAfterHours: limit.hours)))
+    }
+}
+
 /// `data-gateway device suite delete`
 struct DeviceSuiteDelete: ClientCommand {
     static let name = "delete"

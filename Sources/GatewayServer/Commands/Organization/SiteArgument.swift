@@ -52,7 +52,8 @@ extension Site: Resource {
         [
             .number("site_id", siteID), .text("name", name),
             EnabledStatus.field(status, of: "SITE"),
-            .text("time_zone", timeZone), .time("created_at", createdAt), .time("updated_at", updatedAt),
+            .text("time_zone", timeZone), SilenceArgument.field(silentAfterHours), .time("created_at", createdAt),
+            .time("updated_at", updatedAt),
         ]
     }
 }

@@ -154,6 +154,25 @@ struct SiteSetTimeZone: ClientCommand {
     }
 }
 
+/// `data-gateway site set-silent-after`
+struct SiteSetSilentAfter: ClientCommand {
+    static let name = "set-silent-after"
+    static let summary = "Set the time after which devices of a site are silent"
+
+    static var parameters: [Parameter<Self>] {
+        [.argument("SITE", \.site, SiteArgument.help), .argument("TIME", \.limit, SilenceArgument.help)]
+            + connectionParameters
+    }
+
+    var site = ""
+    var limit = SilenceArgument.inherited
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        try await Reply(updating: site, gateway) { UpdateSiteRequest(siteID: $0, silentAfterHours: limit.hours) }
+    }
+}
+
 extension Reply {
     /// Changes a site, and shows it as it is then.
     ///

@@ -33,6 +33,7 @@ extension OpenAPIDocument {
         "archebase.auth.v1.UpdateApiKeyRequest.status": status,
         "archebase.auth.v1.UpdateOrganizationRequest.display_name": .minimumLength(1),
         "archebase.auth.v1.UpdateSiteRequest.name": .minimumLength(1),
+        "archebase.auth.v1.UpdateSiteRequest.silent_after_hours": silentAfter,
         "archebase.auth.v1.UpdateSiteRequest.status": status,
 
         "archebase.data_gateway.v1.CompleteSiteUploadRequest.completed_part_count": .range(0...Int64(Int32.max)),
@@ -92,12 +93,14 @@ extension OpenAPIDocument {
         "archebase.meta.v1.RegisterDeviceRequest.suite": optionalSuite,
         "archebase.meta.v1.UpdateDeviceSuiteRequest.display_name": .minimumLength(1),
         "archebase.meta.v1.UpdateDeviceSuiteRequest.name": suiteNumber,
+        "archebase.meta.v1.UpdateDeviceSuiteRequest.silent_after_hours": silentAfter,
         "archebase.meta.v1.RemoveDeviceFromSuiteRequest.device": device,
         "archebase.meta.v1.RemoveDeviceFromSuiteRequest.suite": suite,
         "archebase.meta.v1.RotateDeviceKeysRequest.devices":
             .identifiers("^devices/[0-9]{6}-[0-9]{6}$", example: "devices/260427-000001"),
         "archebase.meta.v1.RotateDeviceKeysRequest.suite": optionalSuite,
         "archebase.meta.v1.UpdateDeviceRequest.name": device,
+        "archebase.meta.v1.UpdateDeviceRequest.silent_after_hours": silentAfter,
     ]
 
     /// A device in a path, behind `devices/`.
@@ -113,4 +116,6 @@ extension OpenAPIDocument {
     /// 0 and 1 = enabled, 2 = disabled.
     private static let initialStatus = ValueRule.range(0...2)
     private static let status = ValueRule.range(1...2)
+    /// Hours; 0 = never, -1 = that of what contains it.
+    private static let silentAfter = ValueRule.range(-1...87_600)
 }

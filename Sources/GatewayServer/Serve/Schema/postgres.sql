@@ -41,7 +41,7 @@ CREATE TABLE sites (
     name TEXT COLLATE "C" NOT NULL,
     status BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
-    updated_at BIGINT NOT NULL, epoch BIGINT NOT NULL DEFAULT 1, time_zone TEXT COLLATE "C" NOT NULL DEFAULT '',
+    updated_at BIGINT NOT NULL, epoch BIGINT NOT NULL DEFAULT 1, time_zone TEXT COLLATE "C" NOT NULL DEFAULT '', silent_after_hours BIGINT,
     UNIQUE (organization_id, name)
 );
 
@@ -176,7 +176,7 @@ CREATE TABLE device_suites (
     description TEXT COLLATE "C" NOT NULL,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL
-);
+, silent_after_hours BIGINT);
 
 CREATE TABLE devices (
     id TEXT COLLATE "C" PRIMARY KEY,
@@ -193,7 +193,7 @@ CREATE TABLE devices (
     reinit_allowed_until BIGINT,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL
-, retired_at BIGINT, had_key BIGINT NOT NULL DEFAULT 0, clock_offset BIGINT, clock_noted_at BIGINT);
+, retired_at BIGINT, had_key BIGINT NOT NULL DEFAULT 0, clock_offset BIGINT, clock_noted_at BIGINT, silent_after_hours BIGINT, silent_since BIGINT);
 
 CREATE TABLE device_refusals (
     device_id TEXT COLLATE "C" NOT NULL REFERENCES devices (id) ON DELETE CASCADE,
@@ -203,6 +203,13 @@ CREATE TABLE device_refusals (
     first_at BIGINT NOT NULL,
     last_at BIGINT NOT NULL,
     PRIMARY KEY (device_id, reason)
+);
+
+CREATE TABLE silence_watch (
+    id BIGINT PRIMARY KEY CHECK (id = 1),
+    looked_at BIGINT NOT NULL,
+    resumed_at BIGINT NOT NULL,
+    pause_seconds BIGINT NOT NULL
 );
 
 CREATE TABLE store_files (file_id TEXT COLLATE "C" PRIMARY KEY, layout_id TEXT COLLATE "C" NOT NULL);
@@ -392,6 +399,11 @@ CREATE TABLE upload_idempotency (
 CREATE TABLE superseded_uploads (
     id TEXT COLLATE "C" PRIMARY KEY,
     logical_id TEXT COLLATE "C" NOT NULL REFERENCES logical_uploads (id)
+);
+
+CREATE TABLE storage_warnings (
+    subject TEXT COLLATE "C" PRIMARY KEY,
+    since BIGINT NOT NULL
 );
 
 CREATE TABLE display_name_versions (
@@ -963,6 +975,8 @@ CREATE INDEX devices_by_last_seen ON devices (organization_id, coalesce(last_see
 
 CREATE INDEX devices_by_name ON devices (organization_id, lower(display_name), id);
 
+CREATE INDEX devices_silent ON devices (organization_id, id) WHERE silent_since IS NOT NULL;
+
 CREATE INDEX store_files_by_layout ON store_files (layout_id);
 
 CREATE INDEX store_multiparts_by_upload ON store_multiparts (upload_id, created_at);
@@ -1422,85 +1436,88 @@ INSERT INTO migrations (name, number) VALUES
     ('devices-2', 15),
     ('devices-3', 16),
     ('devices-4', 17),
-    ('store-segments', 18),
-    ('store-discards', 19),
-    ('store-releases', 20),
-    ('store-pauses', 21),
-    ('store-buckets', 22),
-    ('store-1', 23),
-    ('catalog-operations', 24),
-    ('catalog-scrub', 25),
-    ('catalog-1', 26),
-    ('catalog-2', 27),
-    ('catalog-3', 28),
-    ('catalog-4', 29),
-    ('catalog-5', 30),
-    ('catalog-6', 31),
-    ('catalog-7', 32),
-    ('catalog-9', 33),
-    ('uploads-1', 34),
-    ('uploads-2', 35),
-    ('uploads-3', 36),
-    ('uploads-4', 37),
-    ('uploads-5', 38),
-    ('uploads-6', 39),
-    ('uploads-7', 40),
-    ('uploads-8', 41),
-    ('uploads-9', 42),
-    ('accounts-site-zones', 43),
-    ('accounts-audit-of-people', 44),
-    ('accounts-display-names', 45),
-    ('accounts-kept-responses', 46),
-    ('accounts-signing-keys', 47),
-    ('catalog-stored-files', 48),
-    ('catalog-retention-rules', 49),
-    ('catalog-saved-searches', 50),
-    ('store-engine-copy', 51),
-    ('store-small-segments', 52),
-    ('store-lost-parts', 53),
-    ('store-clean-stop', 54),
-    ('store-kept-fields', 55),
-    ('companions-1', 56),
-    ('archive-1', 57),
-    ('members-1', 58),
-    ('share-codes-1', 59),
-    ('sign-in-1', 60),
-    ('root-key-1', 61),
-    ('backup-runs-1', 62),
-    ('console-1', 63),
-    ('copies-1', 64),
-    ('clock-1', 65),
-    ('counters-1', 66),
-    ('identity-1', 67),
-    ('events-1', 68),
-    ('share-codes-2', 69),
-    ('backup-runs-2', 70),
-    ('catalog-operations-2', 71),
-    ('console-2', 72),
-    ('copies-2', 73),
-    ('events-2', 74),
-    ('copies-3', 75),
-    ('uploads-usage-3', 76),
-    ('events-3', 77),
-    ('copies-4', 78),
-    ('copies-5', 79),
-    ('store-upkeep', 80),
-    ('store-removals', 81),
-    ('store-usage', 82),
-    ('store-checksums', 83),
-    ('store-crc32', 84),
-    ('store-appendable', 85),
-    ('store-order', 86),
-    ('catalog-undo', 87),
-    ('catalog-recordings', 88),
-    ('catalog-trigrams', 89),
-    ('catalog-search', 90),
-    ('catalog-statistics', 91),
-    ('catalog-8', 92),
-    ('uploads-usage', 93),
-    ('catalog-recording-times', 94),
-    ('catalog-recordings-2', 95),
-    ('store-usage-2', 96),
-    ('uploads-usage-2', 97),
-    ('uploads-usage-4', 98),
-    ('store-owners', 99);
+    ('devices-5', 18),
+    ('store-segments', 19),
+    ('store-discards', 20),
+    ('store-releases', 21),
+    ('store-pauses', 22),
+    ('store-buckets', 23),
+    ('store-1', 24),
+    ('catalog-operations', 25),
+    ('catalog-scrub', 26),
+    ('catalog-1', 27),
+    ('catalog-2', 28),
+    ('catalog-3', 29),
+    ('catalog-4', 30),
+    ('catalog-5', 31),
+    ('catalog-6', 32),
+    ('catalog-7', 33),
+    ('catalog-9', 34),
+    ('uploads-1', 35),
+    ('uploads-2', 36),
+    ('uploads-3', 37),
+    ('uploads-4', 38),
+    ('uploads-5', 39),
+    ('uploads-6', 40),
+    ('uploads-7', 41),
+    ('uploads-8', 42),
+    ('uploads-9', 43),
+    ('uploads-10', 44),
+    ('accounts-site-zones', 45),
+    ('accounts-audit-of-people', 46),
+    ('accounts-site-silence', 47),
+    ('accounts-display-names', 48),
+    ('accounts-kept-responses', 49),
+    ('accounts-signing-keys', 50),
+    ('catalog-stored-files', 51),
+    ('catalog-retention-rules', 52),
+    ('catalog-saved-searches', 53),
+    ('store-engine-copy', 54),
+    ('store-small-segments', 55),
+    ('store-lost-parts', 56),
+    ('store-clean-stop', 57),
+    ('store-kept-fields', 58),
+    ('companions-1', 59),
+    ('archive-1', 60),
+    ('members-1', 61),
+    ('share-codes-1', 62),
+    ('sign-in-1', 63),
+    ('root-key-1', 64),
+    ('backup-runs-1', 65),
+    ('console-1', 66),
+    ('copies-1', 67),
+    ('clock-1', 68),
+    ('counters-1', 69),
+    ('identity-1', 70),
+    ('events-1', 71),
+    ('share-codes-2', 72),
+    ('backup-runs-2', 73),
+    ('catalog-operations-2', 74),
+    ('console-2', 75),
+    ('copies-2', 76),
+    ('events-2', 77),
+    ('copies-3', 78),
+    ('uploads-usage-3', 79),
+    ('events-3', 80),
+    ('copies-4', 81),
+    ('copies-5', 82),
+    ('store-upkeep', 83),
+    ('store-removals', 84),
+    ('store-usage', 85),
+    ('store-checksums', 86),
+    ('store-crc32', 87),
+    ('store-appendable', 88),
+    ('store-order', 89),
+    ('catalog-undo', 90),
+    ('catalog-recordings', 91),
+    ('catalog-trigrams', 92),
+    ('catalog-search', 93),
+    ('catalog-statistics', 94),
+    ('catalog-8', 95),
+    ('uploads-usage', 96),
+    ('catalog-recording-times', 97),
+    ('catalog-recordings-2', 98),
+    ('store-usage-2', 99),
+    ('uploads-usage-2', 100),
+    ('uploads-usage-4', 101),
+    ('store-owners', 102);
