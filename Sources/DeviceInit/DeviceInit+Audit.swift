@@ -20,6 +20,8 @@ extension DeviceInit {
             AuditSentence(.device, "DeleteDevice", "deleted the device {target}"),
             AuditSentence(.device, "AllowReinit", "allowed the device {target} to fetch a new key"),
             AuditSentence(.device, "RotateDeviceKeys", "asked for new keys of {targets}"),
+            AuditSentence(.device, "ReportSilentDevice", "reported the device {target} as silent"),
+            AuditSentence(.device, "ReportReturnedDevice", "reported that the device {target} returned"),
         ]
     }
 

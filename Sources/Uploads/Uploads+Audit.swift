@@ -2,7 +2,7 @@ package import Capability
 
 /// The words of the audit log for uploads.
 extension Uploads {
-    package static var auditSentences: [AuditSentence] { ofDevices + ofUsers + ofStaticKeys }
+    package static var auditSentences: [AuditSentence] { ofDevices + ofUsers + ofStaticKeys + ofTheGateway }
 
     private static let ofDevices = [
         AuditSentence(.upload, "CreateLogicalUpload", "began the upload {target}", several: "began {count} uploads"),
@@ -11,7 +11,6 @@ extension Uploads {
             several: "continued uploads {count} times"),
         AuditSentence(.upload, "CompleteUpload", "uploaded {target}", several: "uploaded {count} files"),
         AuditSentence(.upload, "AbortUpload", "aborted the upload {target}", several: "aborted {count} uploads"),
-        AuditSentence(.upload, "SweepUpload", "ended the abandoned upload {target}"),
     ]
 
     private static let ofUsers = [
@@ -19,6 +18,11 @@ extension Uploads {
         AuditSentence(.upload, "CreateSiteUpload", "began the upload {target}"),
         AuditSentence(.upload, "IssueSiteUploadCredentials", "continued the upload {target}"),
         AuditSentence(.upload, "CompleteSiteUpload", "uploaded {target}"),
+    ]
+
+    private static let ofTheGateway = [
+        AuditSentence(.upload, "SweepUpload", "ended the abandoned upload {target}"),
+        AuditSentence(.gateway, "ReportNearlyFullStorage", "reported that storage is nearly full: {target}"),
     ]
 
     /// The operations of the object store, whose names differ from those of all methods, apart from DeleteObject and DeleteObjects.

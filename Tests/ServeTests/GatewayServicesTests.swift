@@ -113,6 +113,14 @@ import Testing
         "BeginSignIn", "ExchangeCredential", "GetUploadRecovery", "CreateNonce",
     ]
 
+    /// The actions of the gateway that no method requests.
+    private static let ownActions: Set<String> = [
+        "ApplyDeleteObjects", "ApplyPurgeObjects", "ApplyRestoreObjects", "ApplyRetention", "ApplyUndoObjectOperation",
+        "DeleteExpiredObjects", "MarkBad", "MarkVerified", "PurgeAuditLog", "ReportNearlyFullStorage",
+        "ReportReturnedDevice", "ReportSilentDevice", "Restore", "RotateSigningKey", "ScheduledBackup", "SweepTrash",
+        "SweepUpload",
+    ]
+
     @Test func everyCapabilityDescribesItsActionsInTheAuditLog() async throws {
         let services = try Place().services()
         let group = ServiceGroup("gateway", services.all)
@@ -125,7 +133,8 @@ import Testing
         await group.stop()
         let changing = Set(methods.filter { !$0.isSideEffectFree }.map(\.name)).subtracting(Self.unaudited)
         #expect(changing.count > 80)
-        #expect(changing.filter { vocabulary.sentence(for: $0) == nil }.sorted() == [])
+        let described = changing.union(Self.ownActions)
+        #expect(described.filter { vocabulary.sentence(for: $0) == nil }.sorted() == [])
     }
 
     /// Uses one data directory, so that remains of a start would obstruct the next.
