@@ -277,7 +277,7 @@ def test_limits_of_silence_are_set_in_the_forms(console, admin, gateway):
     console.press("Save")
     console.notice(f"Site “{site.name}” was saved.")
     console.until(lambda: console.row("Site", site.name)["Silent after"] == "7 days")
-    # The form keeps a limit that is none of its choices.
+    # The form keeps a limit that its choices do not have.
     admin.admin("UpdateSite", site_id=fleet.site_id, silent_after_hours=5)
     console.driver.refresh()
     console.press_in_row(site.name, "Edit")
