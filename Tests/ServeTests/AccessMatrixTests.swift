@@ -52,7 +52,8 @@ import Wire
     ]
     private static let administering: Set<String> = [
         "CreateSite", "EnableSite", "DisableSite", "UpdateSite", "DeleteSite", "CreateUser", "GetUser", "ListUsers",
-        "UpdateUser", "DeleteUser", "ListAuditLines", "DeleteObject", "SetRetention", "GetRetention", "ListBadObjects",
+        "UpdateUser", "DeleteUser", "ListAuditLines", "ListAuditLineTargets", "DeleteObject", "SetRetention",
+        "GetRetention", "ListBadObjects",
         "DeleteObjects", "GetObjectOperation", "ListObjectOperations", "CancelObjectOperation", "RestoreObject",
         "RestoreObjects", "PurgeObjects", "UndoObjectOperation",
         "PurgeObject", "SetTrashSettings", "GetTrashSettings", "ListDeadLetters", "RedeliverEvent",
