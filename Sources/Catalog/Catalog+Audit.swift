@@ -50,23 +50,21 @@ extension Catalog {
             // The object that the upload stored, if it is complete.
             objects("uploads", by: "upload_id"),
             TargetKind(
-                "objectOperations", ("operation", "operations"),
-                select: "SELECT id AS target_id, filter, reason FROM object_operations WHERE id"
+                "objectOperations", ("operation", "operations"), "filter, reason", from: "object_operations"
             ) { row in
                 let (filter, reason) = (row.text("filter"), row.text("reason"))
                 let parts = [("filter", filter), ("reason", reason)].filter { !$0.1.isEmpty }
                 return TargetName(parts.map { "\($0.0) \"\($0.1)\"" }.joined(separator: ", "))
             },
             TargetKind(
-                "savedSearches", ("saved search", "saved searches"), hasNumbers: true,
-                select: "SELECT CAST(id AS TEXT) AS target_id, name FROM saved_searches WHERE id"),
+                "savedSearches", ("saved search", "saved searches"), from: "saved_searches", by: .number("id")),
         ]
     }
 
     private static func objects(_ kind: String, by column: String) -> TargetKind {
         TargetKind(
-            kind, kind == "uploads" ? ("upload", "uploads") : ("object", "objects"),
-            select: "SELECT \(column) AS target_id, file_id, name, trashed_at FROM objects WHERE \(column)"
+            kind, kind == "uploads" ? ("upload", "uploads") : ("object", "objects"), "file_id, name, trashed_at",
+            from: "objects", by: .text(column)
         ) { row in
             TargetName(
                 row.optionalText("name") ?? "", resource: "objects/\(row.text("file_id"))",

@@ -13,8 +13,7 @@ extension CopyJobs {
     package static var targetKinds: [TargetKind] {
         [
             TargetKind(
-                "copyJobs", ("copy job", "copy jobs"),
-                select: "SELECT id AS target_id, endpoint, bucket FROM copy_jobs WHERE id"
+                "copyJobs", ("copy job", "copy jobs"), "endpoint, bucket", from: "copy_jobs"
             ) { row in
                 let bucket = row.text("bucket")
                 return TargetName("to \(row.text("endpoint"))" + (bucket.isEmpty ? "" : "/\(bucket)"))

@@ -28,11 +28,9 @@ extension DeviceInit {
     package static var targetKinds: [TargetKind] {
         [
             TargetKind(
-                "devices", ("device", "devices"),
-                select: "SELECT id AS target_id, display_name AS name FROM devices WHERE id"),
+                "devices", ("device", "devices"), "display_name AS name", from: "devices"),
             TargetKind(
-                "deviceSuites", ("suite", "suites"), hasNumbers: true,
-                select: "SELECT CAST(id AS TEXT) AS target_id, display_name AS name FROM device_suites WHERE id"),
+                "deviceSuites", ("suite", "suites"), "display_name AS name", from: "device_suites", by: .number("id")),
         ]
     }
 }

@@ -18,8 +18,7 @@ import Testing
         ]
         static let targetKinds = [
             TargetKind(
-                "things", ("thing", "things"), hasNumbers: true,
-                select: "SELECT CAST(id AS TEXT) AS target_id, name, organization_id FROM users WHERE id")
+                "things", ("thing", "things"), from: "users", by: .number("id"))
         ]
     }
 

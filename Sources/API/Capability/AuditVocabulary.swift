@@ -56,26 +56,47 @@ package struct TargetName: Sendable {
 
 /// The targets of audit lines that have names: those of one kind.
 package struct TargetKind: Sendable {
+    /// The column of the ids of targets, in SQL.
+    package enum TargetID: Sendable {
+        case text(String)
+        case number(String)
+
+        fileprivate var column: String {
+            switch self {
+            case .text(let column), .number(let column): column
+            }
+        }
+
+        fileprivate var hasNumbers: Bool { if case .number = self { true } else { false } }
+    }
+
     /// The beginning of the target, e.g. `devices`.
     package let name: String
     /// The nouns for one, and for several, e.g. `device`, `devices`.
     package let nouns: (one: String, many: String)
-    /// The statement up to the ids: `SELECT … AS target_id, … WHERE id`, from tables with an `organization_id`.
-    private let select: String
+    /// The columns from which the name is made.
+    private let columns: String
+    /// The tables, one of which has an `organization_id`.
+    private let tables: String
+    /// The column of the ids.
+    private let id: String
     private let hasNumbers: Bool
     private let read: @Sendable (Row) -> TargetName
 
     /// - Parameters:
-    ///   - hasNumbers: whether the ids are numbers.
+    ///   - columns: those from which the name is made, in SQL.
+    ///   - from: the tables in SQL, one of which has an `organization_id`.
+    ///   - id: the column of the ids.
     ///   - read: makes the name of a row; by default that of the column `name`.
     package init(
-        _ name: String, _ nouns: (one: String, many: String), hasNumbers: Bool = false, select: String,
-        read: @escaping @Sendable (Row) -> TargetName = { TargetName($0.text("name")) }
+        _ name: String, _ nouns: (one: String, many: String), _ columns: String = "name", from tables: String,
+        by id: TargetID = .text("id"), read: @escaping @Sendable (Row) -> TargetName = { TargetName($0.text("name")) }
     ) {
         self.name = name
         self.nouns = nouns
-        self.select = select
-        self.hasNumbers = hasNumbers
+        self.columns = columns
+        self.tables = tables
+        (self.id, hasNumbers) = (id.column, id.hasNumbers)
         self.read = read
     }
 
@@ -89,10 +110,12 @@ package struct TargetKind: Sendable {
         var found: [String: TargetName] = [:]
         for start in stride(from: 0, to: values.count, by: Self.idsOfStatement) {
             let some = ParameterList.padded(Array(values[start..<min(start + Self.idsOfStatement, values.count)]))
+            let parameters = ParameterList.text(some.count, from: 2)
             let rows = try connection.query(
                 """
-                \(select) IN (\(ParameterList.text(some.count, from: 2)))
-                AND organization_id = coalesce($1, organization_id)
+                SELECT CAST(\(id) AS TEXT) AS target_id, \(columns) FROM \(tables)
+                WHERE \(id) IN (\(parameters))
+                    AND organization_id = coalesce($1, organization_id)
                 """, arguments: [organizationID] + some
             ) { ($0.text("target_id"), read($0)) }
             found.merge(rows) { first, _ in first }

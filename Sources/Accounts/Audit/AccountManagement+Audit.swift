@@ -62,19 +62,15 @@ extension AccountManagement {
     package static var targetKinds: [TargetKind] {
         [
             TargetKind(
-                "users", ("user", "users"), hasNumbers: true,
-                select: "SELECT CAST(id AS TEXT) AS target_id, name FROM users WHERE id"
+                "users", ("user", "users"), from: "users", by: .number("id")
             ) { TargetName($0.text("name"), resource: "users/\($0.text("name"))") },
             TargetKind(
-                "sites", ("site", "sites"), hasNumbers: true,
-                select: "SELECT CAST(id AS TEXT) AS target_id, name FROM sites WHERE id"),
+                "sites", ("site", "sites"), from: "sites", by: .number("id")),
             TargetKind(
-                "apiKeys", ("API key", "API keys"), select: "SELECT id AS target_id, name FROM api_keys WHERE id"),
+                "apiKeys", ("API key", "API keys"), from: "api_keys"),
             TargetKind(
-                "apiTokens", ("API token", "API tokens"),
-                select: """
-                    SELECT t.id AS target_id, t.name AS name FROM api_tokens t JOIN users u ON u.id = t.user_id WHERE t.id
-                    """),
+                "apiTokens", ("API token", "API tokens"), "t.name AS name",
+                from: "api_tokens t JOIN users u ON u.id = t.user_id", by: .text("t.id")),
         ]
     }
 }

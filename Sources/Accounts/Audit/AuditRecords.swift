@@ -127,13 +127,12 @@ package struct AuditRecords<C: ReadConnection> {
     /// Returns the id of the line with which a search of a range of ids ends that compares `count` lines; `nil` if the range has
     /// fewer.
     func end(_ query: AuditQuery, in ids: Range<Int64>, count: Int) throws -> Int64? {
-        var arguments: [(any Bindable)?] = []
+        var arguments: [(any Bindable)?] = [count - 1]
         let conditions = query.indexedConditions(of: ids, &arguments)
-        arguments.append(count - 1)
         return try connection.query(
             """
             SELECT id FROM audit WHERE \(conditions.joined(separator: " AND ")) ORDER BY id \(query.order)
-            LIMIT 1 OFFSET $\(arguments.count)
+            LIMIT 1 OFFSET $1
             """, arguments: arguments
         ) { $0.int64("id") }.first
     }
