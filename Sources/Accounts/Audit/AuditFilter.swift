@@ -94,8 +94,10 @@ struct AuditFilter: Sendable {
 extension AuditFilter {
     /// The kinds of actors whose lines are in the index `audit_of_people`.
     private static let kindsOfPeople: Set<AuditActorKind> = [.user, .gateway, .unknown]
+    /// The beginnings of the actors that are devices or programs with a key.
+    fileprivate static let prefixesOfKeys = prefixes(of: .device) + prefixes(of: .key)
     /// The conditions of that index, in the order of its definition: a search only uses it if it has them.
-    private static let noKey = (prefixes(of: .device) + prefixes(of: .key)).map { prefix in
+    private static let noKey = prefixesOfKeys.map { prefix in
         "(actor < '\(prefix)' OR actor >= '\(end(of: prefix))')"
     }
 
@@ -163,5 +165,5 @@ extension AuditEntry {
     var targetID: String { String(target[...].halves(atFirst: "/").second ?? "") }
 
     /// Whether a device or a program with a key wrote the line.
-    var isOfKey: Bool { ["device:", "site:", "static_key:", "certificate:"].contains(where: actor.hasPrefix) }
+    var isOfKey: Bool { AuditFilter.prefixesOfKeys.contains(where: actor.hasPrefix) }
 }
