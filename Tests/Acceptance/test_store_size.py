@@ -110,16 +110,18 @@ def test_completing_syncs_and_writes_little_whatever_the_size(counted, login):
 
     costs = {}
     for kind in (SYNC, WRITE):
-        for mebibytes in (1, 8):
-            tries = []
-            for _ in range(3):
+        tries = {1: [], 8: []}
+        # In turns, because every upload touches a little more of the growing database.
+        for _ in range(4):
+            for mebibytes, costs_of_size in tries.items():
                 large = Large(uploader, mebibytes, 65536)
                 large.send()
-                tries.append((cost(kind, large.complete_multipart), cost(kind, large.complete)))
+                costs_of_size.append((cost(kind, large.complete_multipart), cost(kind, large.complete)))
+        for mebibytes, costs_of_size in tries.items():
             # The gateway's own periodic work may come in between.
-            costs[kind, mebibytes] = tuple(map(min, zip(*tries, strict=True)))
+            costs[kind, mebibytes] = tuple(map(min, zip(*costs_of_size, strict=True)))
     assert min(costs[SYNC, 8]) > 0 and max(costs[SYNC, 8]) < 5
     assert costs[SYNC, 8] == costs[SYNC, 1]
-    # Rows are stored in pages: one more or less may be touched.
+    # Rows are stored in pages, of which some more may be touched. A write for each part would be 112 more.
     for small, large in zip(costs[WRITE, 1], costs[WRITE, 8], strict=True):
-        assert large <= small + 4, costs
+        assert large <= small + 16, costs
