@@ -31,6 +31,8 @@ from support.static_keys import OWNER, StaticKey
 from support.uploads import MIB, Upload, content, download, fresh_seeds, location
 
 PART = MIB
+#: The size of a part from which on the gateway does not merge the segments of an object, which needs requests of its own.
+LARGE_PART = 8 * MIB
 SECOND = StaticKey("SECOND", "another secret of the engine", "write")
 #: Limits for 200 bodies of one device or key, which may have an eighth of the connections at work, and half of the buffers, of which
 #: each body takes 3 MiB.
@@ -64,7 +66,7 @@ GET_FAULTS = {
     "500": {"error": (500, "InternalError")},
     "503": {"error": (503, "SlowDown")},
     "cut": {"cut_response": 300_000},
-    "cut at the end": {"cut_response": PART - 1},
+    "cut at the end": {"cut_response": LARGE_PART - 1},
     "response lost": {"loses_response": True},
 }
 
@@ -115,6 +117,29 @@ def devices(boss) -> Fleet:
     return Fleet.create(boss)
 
 
+@dataclass
+class StoredObject:
+    """An object of two segments, each of which only downloads read."""
+
+    owner: User
+    #: Between the gateway and its bucket.
+    proxy: BucketProxy
+    upload: Upload
+    data: bytes
+
+
+@pytest.fixture(scope="module")
+def stored_object(gateway_with, login, bucket) -> StoredObject:
+    proxy = BucketProxy(bucket.address)
+    objects = bucket.settings("read", proxy.address, retry_budget=20, idle_timeout=10)
+    owner = login(gateway_with({"objects": objects, "uploads": {"part_size_bytes": LARGE_PART}}))
+    upload, data = new_upload(Fleet.create(owner)), content(2 * LARGE_PART, next(fresh_seeds))
+    sent_in_parts(upload, data, LARGE_PART)
+    upload.complete()
+    yield StoredObject(owner, proxy, upload, data)
+    proxy.close()
+
+
 @pytest.fixture(autouse=True)
 def without_faults(proxy):
     yield
@@ -144,12 +169,12 @@ def read(boss: User, upload: Upload) -> bytes:
     return download(boss, entry.file_id)
 
 
-def sent_in_parts(upload: Upload, data: bytes) -> None:
+def sent_in_parts(upload: Upload, data: bytes, part_size: int = PART) -> None:
     """Stores an object in parts, each of which is repeated until it is acknowledged."""
     store, upload.size = upload.store, len(data)
     multipart = patiently(store.initiate)
-    for start in range(0, len(data), PART):
-        number, piece = start // PART + 1, data[start : start + PART]
+    for number, start in enumerate(range(0, len(data), part_size), start=1):
+        piece = data[start : start + part_size]
         upload.parts.append(patiently(lambda n=number, p=piece: store.upload_part(multipart, n, p)))
     listed = [(part.number, part.etag) for part in store.list_parts(multipart).parts]
     assert listed == [(part.number, part.etag) for part in upload.parts]
@@ -178,23 +203,20 @@ def test_a_short_body_is_repeated_by_the_gateway(devices, boss, proxy, fault):
 
 
 @pytest.mark.parametrize("fault", GET_FAULTS)
-def test_a_download_continues_after_a_fault(devices, boss, proxy, fault):
-    upload, data = new_upload(devices), content(4 * PART, next(fresh_seeds))
-    sent_in_parts(upload, data)
-    upload.complete()
-    proxy.add("GET /data/faults/data/", times=3, **GET_FAULTS[fault])
-    assert read(boss, upload) == data
+def test_a_download_continues_after_a_fault(stored_object, fault):
+    proxy = stored_object.proxy
+    met = proxy.met
+    proxy.add("GET /data/read/data/", times=3, **GET_FAULTS[fault])
+    assert read(stored_object.owner, stored_object.upload) == stored_object.data
+    assert proxy.met == met + 3
 
 
-def test_no_byte_of_a_truncated_response_is_passed_on(devices, boss, proxy):
-    upload, data = new_upload(devices), content(4 * PART, next(fresh_seeds))
-    sent_in_parts(upload, data)
-    upload.complete()
-    proxy.add("GET /data/faults/data/", alter=shorter, cut_response=PART - 1000)
+def test_no_byte_of_a_truncated_response_is_passed_on(stored_object):
+    stored_object.proxy.add("GET /data/read/data/", alter=shorter, cut_response=LARGE_PART - 1000)
     with pytest.raises(http.client.IncompleteRead) as cut:
-        read(boss, upload)
+        read(stored_object.owner, stored_object.upload)
     assert cut.value.partial == b""
-    assert read(boss, upload) == data
+    assert read(stored_object.owner, stored_object.upload) == stored_object.data
 
 
 def test_a_slow_bucket_only_delays(gateway_with, login, bucket):
