@@ -67,7 +67,13 @@ package struct TargetKind: Sendable {
             }
         }
 
-        fileprivate var hasNumbers: Bool { if case .number = self { true } else { false } }
+        /// Returns the ids as values of the column, without those that it cannot have.
+        fileprivate func values(_ ids: [String]) -> [any Bindable & Sendable] {
+            switch self {
+            case .text: ids
+            case .number: ids.compactMap { Int64($0) }
+            }
+        }
     }
 
     /// The beginning of the target, e.g. `devices`.
@@ -78,9 +84,7 @@ package struct TargetKind: Sendable {
     private let columns: String
     /// The tables, one of which has an `organization_id`.
     private let tables: String
-    /// The column of the ids.
-    private let id: String
-    private let hasNumbers: Bool
+    private let id: TargetID
     private let read: @Sendable (Row) -> TargetName
 
     /// - Parameters:
@@ -96,7 +100,7 @@ package struct TargetKind: Sendable {
         self.nouns = nouns
         self.columns = columns
         self.tables = tables
-        (self.id, hasNumbers) = (id.column, id.hasNumbers)
+        self.id = id
         self.read = read
     }
 
@@ -106,15 +110,16 @@ package struct TargetKind: Sendable {
     package func find(
         _ ids: [String], organizationID: Int64?, in connection: ReadConnection
     ) throws -> [String: TargetName] {
-        let values: [any Bindable & Sendable] = hasNumbers ? ids.compactMap { Int64($0) } : ids
+        let values = id.values(ids)
+        let column = id.column
         var found: [String: TargetName] = [:]
         for start in stride(from: 0, to: values.count, by: Self.idsOfStatement) {
             let some = ParameterList.padded(Array(values[start..<min(start + Self.idsOfStatement, values.count)]))
             let parameters = ParameterList.text(some.count, from: 2)
             let rows = try connection.query(
                 """
-                SELECT CAST(\(id) AS TEXT) AS target_id, \(columns) FROM \(tables)
-                WHERE \(id) IN (\(parameters))
+                SELECT CAST(\(column) AS TEXT) AS target_id, \(columns) FROM \(tables)
+                WHERE \(column) IN (\(parameters))
                     AND organization_id = coalesce($1, organization_id)
                 """, arguments: [organizationID] + some
             ) { ($0.text("target_id"), read($0)) }
