@@ -1,9 +1,12 @@
 """Uploads that ended without an object, in the lists of REST, the command line and the console."""
 
+import csv
+import io
 import json
 import urllib.parse
 
 import pytest
+from support.commands import USAGE, CommandLine
 from support.faults import Clock
 from support.gateway import eventually
 from support.monitoring import metric
@@ -115,6 +118,33 @@ def test_other_organizations_see_none_of_them_and_the_system_all(failures, new_o
     everything = rest(admin, page_size=1000)["uploads"]
     found = {upload["uploadId"]: upload["organization"] for upload in everything}
     assert {found[upload] for upload in failures.ids} == {failures.boss.organization}
+
+
+def test_command_lists_them(failures, binary, gateway, tmp_path):
+    shell = CommandLine(binary, gateway, tmp_path).login()
+    acting = ("--organization", failures.boss.organization)
+    found = shell.json("uploads", "list-failed", *acting)["uploads"]
+    assert [upload["upload_id"] for upload in found] == failures.ids
+    assert found[2]["cause"] == "FAILED_UPLOAD_CAUSE_ABORTED" and found[2]["stored_bytes"] == failures.stored
+    assert found[2]["device_name"] == failures.name and found[2]["organization"] == failures.boss.organization
+
+    def listed(*arguments) -> list[str]:
+        return [each["upload_id"] for each in shell.json("uploads", "list-failed", *arguments, *acting)["uploads"]]
+
+    first, second, third = failures.ids
+    assert listed("--device", failures.device.device_id, "--limit", "1") == [second]
+    assert listed("--site", str(failures.other.site_id)) == [first]
+    assert listed("--cause", "device-retired") == [first]
+    assert listed("--since", "1h", "--limit", "2") == [first, second]
+    assert listed("--until", "1h") == []
+    form = ("--output", "csv", "--columns", "file_name,reason,ended_by")
+    done = shell.run("uploads", "list-failed", "--cause", "aborted", *form, *acting)
+    (row,) = csv.DictReader(io.StringIO(done.stdout, newline=""))
+    assert (row["file_name"], row["reason"]) == ("run7.mcap", "disk error on the robot")
+    assert row["ended_by"] == f"device:{failures.device.device_id}"
+    text = shell.run("uploads", "list-failed", "--device", failures.device.device_id, *acting).stdout
+    assert failures.name in text and "canceled by boss" in text
+    assert "--limit must be above 0" in shell.refused(USAGE, "uploads", "list-failed", "--limit", "0")
 
 
 def test_upload_whose_session_ended_is_listed_after_the_sweep(gateway_with, login, tmp_path):
