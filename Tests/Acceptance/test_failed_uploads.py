@@ -10,7 +10,7 @@ from support.commands import USAGE, CommandLine
 from support.faults import Clock
 from support.gateway import eventually
 from support.monitoring import metric
-from support.parties import Fleet, call, unique
+from support.parties import PASSWORD, Fleet, call, unique
 from support.raw import fetch_url
 from support.uploads import Upload, content
 
@@ -163,3 +163,77 @@ def test_upload_whose_session_ended_is_listed_after_the_sweep(gateway_with, logi
     assert (found["uploadId"], found["cause"]) == (upload.id, "FAILED_UPLOAD_CAUSE_EXPIRED")
     assert (found["endedBy"], found["storedBytes"]) == ("gateway", "65536")
     assert found["reason"] == "nothing was received until the end of its session"
+
+
+@pytest.fixture
+def view(page, failures):
+    """The overview for the organization's admin."""
+    page.sign_in(failures.boss.organization, "boss", PASSWORD)
+    page.heading("Overview")
+    return page
+
+
+def names(page) -> list[str]:
+    return [row["Name"].split("\n")[0] for row in page.rows()]
+
+
+def test_console_leads_from_the_overview_to_what_failed(view, new_organization, gateway, look):
+    view.click("//ul[@aria-label='Needs attention']/li[contains(., 'failed in the last 24 hours.')]/a")
+    view.heading("Uploads")
+    view.until(lambda: "run7.mcap" in names(view))
+    assert "run8.mcap" not in names(view), "what a person canceled needs no attention"
+    assert view.field("Cause").get_attribute("value") == "UNEXPECTED"
+    row = next(row for row in view.rows() if row["Name"].startswith("run7.mcap"))
+    assert (row["Cause"], row["Reason"], row["Actor"]) == ("aborted", "disk error on the robot", "the device")
+    look("uploads-failed")
+    # An organization without any is told so.
+    boss = new_organization()
+    view.enter(gateway)
+    view.sign_in(boss.organization, "boss", PASSWORD)
+    view.heading("Overview")
+    assert "failed in the last" not in view.text
+    view.go("Uploads")
+    view.click("//nav[@aria-label='Views of uploads']/a[normalize-space()='Failed']")
+    view.until(lambda: "No failed uploads." in view.text)
+
+
+def test_console_filters_and_exports_failed_uploads(view, failures):
+    view.go("Uploads")
+    view.click("//nav[@aria-label='Views of uploads']/a[normalize-space()='Failed']")
+    view.until(lambda: len(view.rows()) == len(failures.ids))
+    view.choose("Cause", "Canceled by a user")
+    view.until(lambda: names(view) == ["run8.mcap"])
+    assert "cause=CANCELED" in view.driver.current_url
+    view.driver.refresh()
+    view.until(lambda: names(view) == ["run8.mcap"])
+    view.choose("Cause", "All causes")
+    view.until(lambda: len(view.rows()) == len(failures.ids))
+    # A device is found by its name.
+    view.fill("Device", f"{failures.name}\n")
+    view.until(lambda: len(view.rows()) == len(failures.ids) - 1 and "run7.mcap" in names(view))
+    view.press("Export CSV")
+    rows = list(csv.DictReader(io.StringIO(view.downloaded("failed-uploads.csv").decode(), newline="")))
+    assert {row["device_name"] for row in rows} == {failures.name}
+    assert "disk error on the robot" in {row["reason"] for row in rows}
+    view.choose("Cause", "Expired")
+    view.until(lambda: "No failed uploads match the filter." in view.text)
+
+
+def test_console_leads_from_a_device_to_its_failed_uploads_and_back(view, failures, gateway):
+    view.show(gateway, f"devices/{failures.device.device_id}", failures.name)
+    view.click("//a[normalize-space()='Failed uploads of this device']")
+    view.heading("Uploads")
+    view.until(lambda: "run7.mcap" in names(view))
+    assert {row["Source"].split("\n")[0] for row in view.rows()} == {failures.name}
+    view.click(f"//td//a[normalize-space()='{failures.name}']")
+    view.heading(failures.name)
+
+
+def test_viewer_sees_failed_uploads_without_links_to_devices(page, failures, gateway):
+    viewer = unique("viewer")
+    failures.boss.users("CreateUser", user_name=viewer, password=PASSWORD, role="viewer")
+    page.sign_in(failures.boss.organization, viewer, PASSWORD)
+    page.heading("Overview")
+    page.show(gateway, f"uploads?view=failed&device={failures.device.device_id}", "Uploads")
+    page.until(lambda: "run7.mcap" in names(page))
+    assert not page.driver.find_elements("xpath", "//td//a")
