@@ -145,6 +145,11 @@ def test_command_lists_them(failures, binary, gateway, tmp_path):
     text = shell.run("uploads", "list-failed", "--device", failures.device.device_id, *acting).stdout
     assert failures.name in text and "canceled by boss" in text
     assert "--limit must be above 0" in shell.refused(USAGE, "uploads", "list-failed", "--limit", "0")
+    running = Upload.create(failures.device)
+    (shown,) = shell.json("uploads", "list", *acting)["uploads"]
+    assert shown["organization"] == failures.boss.organization
+    running.uploader.abort(running.logical_id)
+    failures.ids.insert(0, running.id)
 
 
 def test_upload_whose_session_ended_is_listed_after_the_sweep(gateway_with, login, tmp_path):

@@ -1030,6 +1030,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.UploadUnderWay.session_ends_at	The time at which the upload is removed if nothing more is received.
         archebase.data_gateway.v1.UploadUnderWay.file_name	The file name that the client sent when it began; empty = none.
         archebase.data_gateway.v1.UploadUnderWay.file_size_bytes	The file size that the client sent when it began, in bytes; 0 = none.
+        archebase.data_gateway.v1.UploadUnderWay.organization	The name of the upload's organization.
         archebase.data_gateway.v1.ListFailedUploadsRequest.device_id	Only uploads of this device; empty = all.
         archebase.data_gateway.v1.ListFailedUploadsRequest.site_id	Only uploads of this site and its devices; 0 = all.
         archebase.data_gateway.v1.ListFailedUploadsRequest.causes	Only uploads that ended for these causes; empty = all.

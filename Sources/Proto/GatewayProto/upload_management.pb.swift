@@ -796,6 +796,8 @@ public struct UploadUnderWay: Message {
     public var fileName: String = ""
     /// The file size that the client sent when it began, in bytes; 0 = none.
     public var fileSizeBytes: Int64 = 0
+    /// The name of the upload's organization.
+    public var organization: String = ""
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -812,7 +814,8 @@ public struct UploadUnderWay: Message {
         createdAt: Timestamp? = nil,
         sessionEndsAt: Timestamp? = nil,
         fileName: String = "",
-        fileSizeBytes: Int64 = 0
+        fileSizeBytes: Int64 = 0,
+        organization: String = ""
     ) {
         self.logicalUploadID = logicalUploadID
         self.uploadID = uploadID
@@ -826,6 +829,7 @@ public struct UploadUnderWay: Message {
         self.sessionEndsAt = sessionEndsAt
         self.fileName = fileName
         self.fileSizeBytes = fileSizeBytes
+        self.organization = organization
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -843,6 +847,7 @@ public struct UploadUnderWay: Message {
             case 82: try ProtoMessage<Timestamp>.merge(into: &self.sessionEndsAt, from: &reader)
             case 90: try ProtoString.merge(into: &self.fileName, from: &reader)
             case 96: try ProtoInt64.merge(into: &self.fileSizeBytes, from: &reader)
+            case 106: try ProtoString.merge(into: &self.organization, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -862,11 +867,13 @@ public struct UploadUnderWay: Message {
         size += ProtoMessage<Timestamp>.size(optional: self.sessionEndsAt, tag: 82)
         size += ProtoString.size(self.fileName, tag: 90)
         size += ProtoInt64.size(self.fileSizeBytes, tag: 96)
+        size += ProtoString.size(self.organization, tag: 106)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(self.organization, tag: 106, to: &writer)
         ProtoInt64.write(self.fileSizeBytes, tag: 96, to: &writer)
         ProtoString.write(self.fileName, tag: 90, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.sessionEndsAt, tag: 82, to: &writer)
@@ -1157,45 +1164,45 @@ extension FileDescriptor {
             UmVzcG9uc2USKgoRbG9naWNhbF91cGxvYWRfaWQYASABKAlSD2xvZ2ljYWxVcGxvYWRJZBIbCgl1cGxvYWRfaWQYAiABKAlSCHVw\
             bG9hZElkIlAKEkxpc3RVcGxvYWRzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YAiAB\
             KAlSCXBhZ2VUb2tlbiKCAQoTTGlzdFVwbG9hZHNSZXNwb25zZRJDCgd1cGxvYWRzGAEgAygLMikuYXJjaGViYXNlLmRhdGFfZ2F0\
-            ZXdheS52MS5VcGxvYWRVbmRlcldheVIHdXBsb2FkcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4i2AMK\
+            ZXdheS52MS5VcGxvYWRVbmRlcldheVIHdXBsb2FkcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4i/AMK\
             DlVwbG9hZFVuZGVyV2F5EioKEWxvZ2ljYWxfdXBsb2FkX2lkGAEgASgJUg9sb2dpY2FsVXBsb2FkSWQSGwoJdXBsb2FkX2lkGAIg\
             ASgJUgh1cGxvYWRJZBIbCglkZXZpY2VfaWQYAyABKAlSCGRldmljZUlkEhcKB3NpdGVfaWQYBCABKANSBnNpdGVJZBIhCgxzdG9y\
             ZWRfYnl0ZXMYBSABKANSC3N0b3JlZEJ5dGVzEh0KCnBhcnRfY291bnQYBiABKAVSCXBhcnRDb3VudBImCg9wYXJ0X3NpemVfYnl0\
             ZXMYByABKANSDXBhcnRTaXplQnl0ZXMSGQoIaXNfd2hvbGUYCCABKAhSB2lzV2hvbGUSOQoKY3JlYXRlZF9hdBgJIAEoCzIaLmdv\
             b2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBJCCg9zZXNzaW9uX2VuZHNfYXQYCiABKAsyGi5nb29nbGUucHJvdG9i\
             dWYuVGltZXN0YW1wUg1zZXNzaW9uRW5kc0F0EhsKCWZpbGVfbmFtZRgLIAEoCVIIZmlsZU5hbWUSJgoPZmlsZV9zaXplX2J5dGVz\
-            GAwgASgDUg1maWxlU2l6ZUJ5dGVzIrYCChhMaXN0RmFpbGVkVXBsb2Fkc1JlcXVlc3QSGwoJZGV2aWNlX2lkGAEgASgJUghkZXZp\
-            Y2VJZBIXCgdzaXRlX2lkGAIgASgDUgZzaXRlSWQSRAoGY2F1c2VzGAMgAygOMiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5G\
-            YWlsZWRVcGxvYWRDYXVzZVIGY2F1c2VzEjAKBXNpbmNlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIFc2luY2US\
-            MAoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgV1bnRpbBIbCglwYWdlX3NpemUYBiABKAVSCHBhZ2VT\
-            aXplEh0KCnBhZ2VfdG9rZW4YByABKAlSCXBhZ2VUb2tlbiKGAQoZTGlzdEZhaWxlZFVwbG9hZHNSZXNwb25zZRJBCgd1cGxvYWRz\
-            GAEgAygLMicuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5GYWlsZWRVcGxvYWRSB3VwbG9hZHMSJgoPbmV4dF9wYWdlX3Rva2Vu\
-            GAIgASgJUg1uZXh0UGFnZVRva2VuIqMECgxGYWlsZWRVcGxvYWQSKgoRbG9naWNhbF91cGxvYWRfaWQYASABKAlSD2xvZ2ljYWxV\
-            cGxvYWRJZBIbCgl1cGxvYWRfaWQYAiABKAlSCHVwbG9hZElkEiIKDG9yZ2FuaXphdGlvbhgDIAEoCVIMb3JnYW5pemF0aW9uEhsK\
-            CWRldmljZV9pZBgEIAEoCVIIZGV2aWNlSWQSHwoLZGV2aWNlX25hbWUYBSABKAlSCmRldmljZU5hbWUSFwoHc2l0ZV9pZBgGIAEo\
-            A1IGc2l0ZUlkEhsKCWZpbGVfbmFtZRgHIAEoCVIIZmlsZU5hbWUSJgoPZmlsZV9zaXplX2J5dGVzGAggASgDUg1maWxlU2l6ZUJ5\
-            dGVzEiEKDHN0b3JlZF9ieXRlcxgJIAEoA1ILc3RvcmVkQnl0ZXMSOQoKY3JlYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1\
-            Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBI1CghlbmRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSB2VuZGVk\
-            QXQSQgoFY2F1c2UYDCABKA4yLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkZhaWxlZFVwbG9hZENhdXNlUgVjYXVzZRIZCghl\
-            bmRlZF9ieRgNIAEoCVIHZW5kZWRCeRIWCgZyZWFzb24YDiABKAlSBnJlYXNvbirEAQoRRmFpbGVkVXBsb2FkQ2F1c2USIwofRkFJ\
-            TEVEX1VQTE9BRF9DQVVTRV9VTlNQRUNJRklFRBAAEh8KG0ZBSUxFRF9VUExPQURfQ0FVU0VfQUJPUlRFRBABEiAKHEZBSUxFRF9V\
-            UExPQURfQ0FVU0VfQ0FOQ0VMRUQQAhIfChtGQUlMRURfVVBMT0FEX0NBVVNFX0VYUElSRUQQAxImCiJGQUlMRURfVVBMT0FEX0NB\
-            VVNFX0RFVklDRV9SRVRJUkVEEAQyqwkKF1VwbG9hZE1hbmFnZW1lbnRTZXJ2aWNlEoQBCgtMaXN0VXBsb2FkcxItLmFyY2hlYmFz\
-            ZS5kYXRhX2dhdGV3YXkudjEuTGlzdFVwbG9hZHNSZXF1ZXN0Gi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0VXBsb2Fk\
-            c1Jlc3BvbnNlIhaQAgGC0+STAg0SCy92MS91cGxvYWRzEpwBChFMaXN0RmFpbGVkVXBsb2FkcxIzLmFyY2hlYmFzZS5kYXRhX2dh\
-            dGV3YXkudjEuTGlzdEZhaWxlZFVwbG9hZHNSZXF1ZXN0GjQuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0RmFpbGVkVXBs\
-            b2Fkc1Jlc3BvbnNlIhyQAgGC0+STAhMSES92MS9mYWlsZWRVcGxvYWRzEqUBCgxDYW5jZWxVcGxvYWQSLi5hcmNoZWJhc2UuZGF0\
-            YV9nYXRld2F5LnYxLkNhbmNlbFVwbG9hZFJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbFVwbG9hZFJl\
-            c3BvbnNlIjSQAgKC0+STAisiJi92MS91cGxvYWRzL3tsb2dpY2FsX3VwbG9hZF9pZH06Y2FuY2VsOgEqEpcBChBDcmVhdGVTaXRl\
-            VXBsb2FkEjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DcmVhdGVTaXRlVXBsb2FkUmVxdWVzdBozLmFyY2hlYmFzZS5kYXRh\
-            X2dhdGV3YXkudjEuQ3JlYXRlU2l0ZVVwbG9hZFJlc3BvbnNlIhqC0+STAhQiDy92MS9zaXRlVXBsb2FkczoBKhKaAQoNR2V0U2l0\
-            ZVVwbG9hZBIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U2l0ZVVwbG9hZFJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9n\
-            YXRld2F5LnYxLkdldFNpdGVVcGxvYWRSZXNwb25zZSImkAIBgtPkkwIdEhsvdjEvc2l0ZVVwbG9hZHMve3VwbG9hZF9pZH0S0gEK\
-            Gklzc3VlU2l0ZVVwbG9hZENyZWRlbnRpYWxzEjwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jc3N1ZVNpdGVVcGxvYWRDcmVk\
-            ZW50aWFsc1JlcXVlc3QaPS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLklzc3VlU2l0ZVVwbG9hZENyZWRlbnRpYWxzUmVzcG9u\
-            c2UiN4LT5JMCMSIsL3YxL3NpdGVVcGxvYWRzL3t1cGxvYWRfaWR9Omlzc3VlQ3JlZGVudGlhbHM6ASoStQEKEkNvbXBsZXRlU2l0\
-            ZVVwbG9hZBI0LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29tcGxldGVTaXRlVXBsb2FkUmVxdWVzdBo1LmFyY2hlYmFzZS5k\
-            YXRhX2dhdGV3YXkudjEuQ29tcGxldGVTaXRlVXBsb2FkUmVzcG9uc2UiMpACAoLT5JMCKSIkL3YxL3NpdGVVcGxvYWRzL3t1cGxv\
-            YWRfaWR9OmNvbXBsZXRlOgEqYgZwcm90bzM=
+            GAwgASgDUg1maWxlU2l6ZUJ5dGVzEiIKDG9yZ2FuaXphdGlvbhgNIAEoCVIMb3JnYW5pemF0aW9uIrYCChhMaXN0RmFpbGVkVXBs\
+            b2Fkc1JlcXVlc3QSGwoJZGV2aWNlX2lkGAEgASgJUghkZXZpY2VJZBIXCgdzaXRlX2lkGAIgASgDUgZzaXRlSWQSRAoGY2F1c2Vz\
+            GAMgAygOMiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5GYWlsZWRVcGxvYWRDYXVzZVIGY2F1c2VzEjAKBXNpbmNlGAQgASgL\
+            MhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIFc2luY2USMAoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0\
+            YW1wUgV1bnRpbBIbCglwYWdlX3NpemUYBiABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YByABKAlSCXBhZ2VUb2tlbiKGAQoZ\
+            TGlzdEZhaWxlZFVwbG9hZHNSZXNwb25zZRJBCgd1cGxvYWRzGAEgAygLMicuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5GYWls\
+            ZWRVcGxvYWRSB3VwbG9hZHMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIqMECgxGYWlsZWRVcGxvYWQS\
+            KgoRbG9naWNhbF91cGxvYWRfaWQYASABKAlSD2xvZ2ljYWxVcGxvYWRJZBIbCgl1cGxvYWRfaWQYAiABKAlSCHVwbG9hZElkEiIK\
+            DG9yZ2FuaXphdGlvbhgDIAEoCVIMb3JnYW5pemF0aW9uEhsKCWRldmljZV9pZBgEIAEoCVIIZGV2aWNlSWQSHwoLZGV2aWNlX25h\
+            bWUYBSABKAlSCmRldmljZU5hbWUSFwoHc2l0ZV9pZBgGIAEoA1IGc2l0ZUlkEhsKCWZpbGVfbmFtZRgHIAEoCVIIZmlsZU5hbWUS\
+            JgoPZmlsZV9zaXplX2J5dGVzGAggASgDUg1maWxlU2l6ZUJ5dGVzEiEKDHN0b3JlZF9ieXRlcxgJIAEoA1ILc3RvcmVkQnl0ZXMS\
+            OQoKY3JlYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBI1CghlbmRlZF9hdBgLIAEo\
+            CzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSB2VuZGVkQXQSQgoFY2F1c2UYDCABKA4yLC5hcmNoZWJhc2UuZGF0YV9nYXRl\
+            d2F5LnYxLkZhaWxlZFVwbG9hZENhdXNlUgVjYXVzZRIZCghlbmRlZF9ieRgNIAEoCVIHZW5kZWRCeRIWCgZyZWFzb24YDiABKAlS\
+            BnJlYXNvbirEAQoRRmFpbGVkVXBsb2FkQ2F1c2USIwofRkFJTEVEX1VQTE9BRF9DQVVTRV9VTlNQRUNJRklFRBAAEh8KG0ZBSUxF\
+            RF9VUExPQURfQ0FVU0VfQUJPUlRFRBABEiAKHEZBSUxFRF9VUExPQURfQ0FVU0VfQ0FOQ0VMRUQQAhIfChtGQUlMRURfVVBMT0FE\
+            X0NBVVNFX0VYUElSRUQQAxImCiJGQUlMRURfVVBMT0FEX0NBVVNFX0RFVklDRV9SRVRJUkVEEAQyqwkKF1VwbG9hZE1hbmFnZW1l\
+            bnRTZXJ2aWNlEoQBCgtMaXN0VXBsb2FkcxItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFVwbG9hZHNSZXF1ZXN0Gi4u\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0VXBsb2Fkc1Jlc3BvbnNlIhaQAgGC0+STAg0SCy92MS91cGxvYWRzEpwBChFM\
+            aXN0RmFpbGVkVXBsb2FkcxIzLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdEZhaWxlZFVwbG9hZHNSZXF1ZXN0GjQuYXJj\
+            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0RmFpbGVkVXBsb2Fkc1Jlc3BvbnNlIhyQAgGC0+STAhMSES92MS9mYWlsZWRVcGxv\
+            YWRzEqUBCgxDYW5jZWxVcGxvYWQSLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbFVwbG9hZFJlcXVlc3QaLy5hcmNo\
+            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbFVwbG9hZFJlc3BvbnNlIjSQAgKC0+STAisiJi92MS91cGxvYWRzL3tsb2dpY2Fs\
+            X3VwbG9hZF9pZH06Y2FuY2VsOgEqEpcBChBDcmVhdGVTaXRlVXBsb2FkEjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DcmVh\
+            dGVTaXRlVXBsb2FkUmVxdWVzdBozLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlU2l0ZVVwbG9hZFJlc3BvbnNlIhqC\
+            0+STAhQiDy92MS9zaXRlVXBsb2FkczoBKhKaAQoNR2V0U2l0ZVVwbG9hZBIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0\
+            U2l0ZVVwbG9hZFJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFNpdGVVcGxvYWRSZXNwb25zZSImkAIBgtPk\
+            kwIdEhsvdjEvc2l0ZVVwbG9hZHMve3VwbG9hZF9pZH0S0gEKGklzc3VlU2l0ZVVwbG9hZENyZWRlbnRpYWxzEjwuYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5Jc3N1ZVNpdGVVcGxvYWRDcmVkZW50aWFsc1JlcXVlc3QaPS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
+            LnYxLklzc3VlU2l0ZVVwbG9hZENyZWRlbnRpYWxzUmVzcG9uc2UiN4LT5JMCMSIsL3YxL3NpdGVVcGxvYWRzL3t1cGxvYWRfaWR9\
+            Omlzc3VlQ3JlZGVudGlhbHM6ASoStQEKEkNvbXBsZXRlU2l0ZVVwbG9hZBI0LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29t\
+            cGxldGVTaXRlVXBsb2FkUmVxdWVzdBo1LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29tcGxldGVTaXRlVXBsb2FkUmVzcG9u\
+            c2UiMpACAoLT5JMCKSIkL3YxL3NpdGVVcGxvYWRzL3t1cGxvYWRfaWR9OmNvbXBsZXRlOgEqYgZwcm90bzM=
             """)
 }
