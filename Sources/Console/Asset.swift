@@ -57,6 +57,7 @@ struct Asset: Sendable {
         "dom.js": PackageResources.dom_js,
         "export-file.js": PackageResources.export_file_js,
         "facet-list.js": PackageResources.facet_list_js,
+        "failed-uploads.js": PackageResources.failed_uploads_js,
         "file-type.js": PackageResources.file_type_js,
         "filter-outcome.js": PackageResources.filter_outcome_js,
         "filter-suggestions.js": PackageResources.filter_suggestions_js,

@@ -7,6 +7,7 @@ import RPC
 /// The gRPC service UploadManagementService, which converts messages and calls the rules.
 struct UploadManagementService: UploadManagementServiceHandler {
     let listing: UploadListing
+    let failures: FailedUploadListing
     let cancellation: UploadCancellation
     let siteUploads: SiteUploads
     let tokens: PageTokens
@@ -19,6 +20,20 @@ struct UploadManagementService: UploadManagementServiceHandler {
         let (uploads, end) = try await listing.page(page, for: user)
         return ListUploadsResponse(
             uploads: uploads.map(UploadUnderWay.init), nextPageToken: end.map { page.token(after: $0) } ?? "")
+    }
+
+    func listFailedUploads(
+        _ request: ListFailedUploadsRequest, context: CallContext
+    ) async throws -> ListFailedUploadsResponse {
+        let user = try context.user
+        let filter = try FailedUploadFilter(request, for: user)
+        let page = try Page(
+            size: request.pageSize, token: request.pageToken, tokens: tokens,
+            scope: "failed uploads for \(user.userID): \(filter.scope)")
+        let position = try page.cursor { FailurePosition($0) } ?? .before(filter.until)
+        let (uploads, end) = try await failures.page(filter, after: position, size: page.size, for: user)
+        return ListFailedUploadsResponse(
+            uploads: uploads.map(FailedUpload.init), nextPageToken: end.map { page.token(after: $0.text) } ?? "")
     }
 
     func cancelUpload(_ request: CancelUploadRequest, context: CallContext) async throws -> CancelUploadResponse {
@@ -69,6 +84,6 @@ extension UploadUnderWay {
             siteID: record.siteID, storedBytes: record.stored, partCount: Int32(clamping: entry.partCount),
             partSizeBytes: record.partSize, isWhole: entry.isWhole, createdAt: Timestamp(record.createdAt),
             sessionEndsAt: Timestamp(entry.sessionEndsAt), fileName: record.hints.fileName?.text ?? "",
-            fileSizeBytes: record.hints.fileSize ?? 0)
+            fileSizeBytes: record.hints.fileSize ?? 0, organization: entry.organization)
     }
 }

@@ -19,7 +19,10 @@ extension Uploads: Capability {
                     DataGatewayServiceMethods.completeUpload, DataGatewayServiceMethods.findStoredFiles,
                 ]
             ),
-            (.user(.viewer), [UploadManagementServiceMethods.listUploads]),
+            (
+                .user(.viewer),
+                [UploadManagementServiceMethods.listUploads, UploadManagementServiceMethods.listFailedUploads]
+            ),
             (
                 .user(.operator),
                 [

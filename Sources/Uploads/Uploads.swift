@@ -1,4 +1,4 @@
-import Accounts
+package import Accounts
 package import Basics
 import Crypto
 import Database
@@ -10,6 +10,18 @@ package import Webhooks
 
 /// Uploads of devices and sites, and of users for their sites: sessions, credentials, recovery and completion.
 package struct Uploads: Sendable {
+    /// The receivers of what is changed.
+    package struct Changes: Sendable {
+        let outbox: Outbox
+        let newRecordings: Signal
+
+        /// - Parameter newRecordings: notified after a recording was added.
+        package init(outbox: Outbox = .closed, newRecordings: Signal = Signal()) {
+            self.outbox = outbox
+            self.newRecordings = newRecordings
+        }
+    }
+
     let service: UploadService
     let management: UploadManagementService
     let sweeping: UploadSweep
@@ -21,23 +33,25 @@ package struct Uploads: Sendable {
     ///   - environment: provides the steady clock for sessions.
     ///   - endpoint: the public address of the store, which is issued with every new upload. Uploads that were issued another one
     ///     have to be restarted.
-    ///   - newRecordings: notified after a recording was added.
+    ///   - devices: has the names of devices.
     package init(
-        _ environment: ModuleEnvironment, store: ObjectStore, endpoint: StoreEndpoint, outbox: Outbox = .closed,
-        newRecordings: Signal = Signal(), configuration: UploadsConfiguration = UploadsConfiguration()
+        _ environment: ModuleEnvironment, store: ObjectStore, devices: any DeviceDirectory, endpoint: StoreEndpoint,
+        changes: Changes = Changes(), configuration: UploadsConfiguration = UploadsConfiguration()
     ) throws(UploadsConfigurationError) {
         try configuration.check()
         let (database, clock) = (environment.database, environment.clock)
         let steady = environment.clockGuard.steady
+        let outbox = changes.outbox
         let sessions = UploadSessions(
             database: database, store: store, endpoint: endpoint, clock: clock, steady: steady,
             identifiers: environment.identifiers, configuration: configuration, outbox: outbox,
-            newRecordings: newRecordings,
+            newRecordings: changes.newRecordings,
             rate: configuration.callsPerMinute > 0
                 ? CallRate(perMinute: configuration.callsPerMinute, clock: clock) : nil)
         service = UploadService(sessions: sessions)
         management = UploadManagementService(
             listing: UploadListing(database: database, store: store, steady: steady),
+            failures: FailedUploadListing(database: database, devices: devices),
             cancellation: UploadCancellation(database: database, store: store, clock: clock, outbox: outbox),
             siteUploads: SiteUploads(sessions: sessions), tokens: PageTokens(keyring: environment.keyring))
         self.database = database

@@ -36,6 +36,7 @@ LISTS = [
     "object du",
     "object operation list",
     "uploads list",
+    "uploads list-failed",
     "trash list",
     "audit",
     "device list",
@@ -78,6 +79,7 @@ def tour(binary, gateway_with, login, tmp_path_factory) -> Tour:
     for _ in range(2):
         Upload.create(uploader)
     tour.run("uploads abort", tour.run("uploads list")["uploads"][0]["logical_upload_id"])
+    tour.run("uploads list-failed")
     organizations_and_users(tour)
     gateway_itself(tour, gateway)
     yield tour

@@ -109,6 +109,10 @@ def fill(database: sqlite3.Connection) -> None:
     place = {"bucket": "data", "endpoint": "", "region": "", "backend": ""}
     upload = place | {"part_size": 65536, "created_at": NOW, "session_ends_at": 1 << 61}
     insert(database, "uploads", id=ids("u"), logical_id=ids("l"), state=1, is_restart=0, object_key=ids("u"), **upload)
+    failure = {"organization_id": 1, "site_id": 1, "cause": 1, "ended_by": "", "stored_bytes": 0, "created_at": NOW}
+    insert(
+        database, "failed_uploads", id=ids("u"), logical_id=ids("l"), reason=TEXT, ended_at=NOW, **failure,
+    )  # fmt: skip
     event = {
         "type": "object.verified",
         "subject": TEXT,

@@ -63,7 +63,8 @@ final class ShowcaseGateway: Sendable {
         let devices = DeviceInit(environment, accounts: accounts, configuration: initialization)
         let newRecordings = Signal()
         let uploads = try Uploads(
-            environment, store: store, endpoint: endpoint, newRecordings: newRecordings, configuration: configuration)
+            environment, store: store, devices: devices.directory, endpoint: endpoint,
+            changes: Uploads.Changes(newRecordings: newRecordings), configuration: configuration)
         catalog = Catalog(
             environment, store: store, devices: devices.directory, endpoint: endpoint,
             changes: Catalog.Changes(outbox: .closed, newRecordings: newRecordings),

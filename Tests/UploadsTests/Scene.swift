@@ -59,7 +59,8 @@ final class Scene: Sendable {
         }
         outbox = Webhooks(environment, configuration: webhooks).outbox
         uploads = try Uploads(
-            environment, store: store, endpoint: StoreEndpoint(Self.endpoint), outbox: outbox,
+            environment, store: store, devices: NamedDevices(), endpoint: StoreEndpoint(Self.endpoint),
+            changes: Uploads.Changes(outbox: outbox),
             configuration: configuration)
         let rows = AccountRows(database)
         for organization in 1...2 { try rows.addOrganization("organization-\(organization)") }

@@ -19,7 +19,7 @@ SMALL = {
 #: The rows of tables for each object; other tables have `_LEAST` rows.
 _FOR_EACH_OBJECT = {
     "objects": 1, "object_tags": 3, "object_prefixes": 5, "object_trigrams": 0.5, "object_facets": 0.1, "object_times": 0.1, "object_topics": 1,
-    "unread_recordings": 0.1, "deleted_objects": 0.5, "logical_uploads": 1, "uploads": 1.2, "superseded_uploads": 0.1,
+    "unread_recordings": 0.1, "deleted_objects": 0.5, "logical_uploads": 1, "uploads": 1.2, "superseded_uploads": 0.1, "failed_uploads": 0.2,
     "upload_idempotency": 0.2, "store_objects": 1, "store_multiparts": 0.2, "store_parts": 1, "store_usage": 1,
     "store_owners": 0.2, "store_discards": 0.05, "store_removals": 0.1, "store_releases": 0.05, "events": 0.5,
     "event_deliveries": 1, "audit": 1, "copy_jobs": 0.05, "copy_items": 0.5, "copy_claims": 0.3, "object_days": 0.1,

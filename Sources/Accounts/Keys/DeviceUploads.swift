@@ -3,8 +3,12 @@ package import Database
 
 /// The uploads of devices, implemented by the module of uploads, for the device registry.
 package protocol DeviceUploads: Sendable {
-    /// Aborts the device's uploads in progress, and removes their data.
-    func abort(ofDevice id: String, reason: String, at now: UnixTime, in connection: Connection) throws
+    /// Aborts the uploads in progress of a device that is retired, and removes their data.
+    ///
+    /// - Parameter actor: the party that retired it, by its name in the audit log.
+    func abort(
+        ofDevice id: String, reason: String, by actor: String, at now: UnixTime, in connection: Connection
+    ) throws
 
     /// Returns what is known of the device's latest uploads.
     func activity(ofDevice id: String, in connection: ReadConnection) throws -> DeviceUploadActivity
@@ -14,7 +18,9 @@ package protocol DeviceUploads: Sendable {
 package struct NoDeviceUploads: DeviceUploads {
     package init() {}
 
-    package func abort(ofDevice id: String, reason: String, at now: UnixTime, in connection: Connection) {}
+    package func abort(
+        ofDevice id: String, reason: String, by actor: String, at now: UnixTime, in connection: Connection
+    ) {}
 
     package func activity(ofDevice id: String, in connection: ReadConnection) -> DeviceUploadActivity {
         DeviceUploadActivity()

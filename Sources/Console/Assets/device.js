@@ -5,6 +5,7 @@ import { showDialog, showFormDialog } from './dialog.js'
 import { diagnosis } from './device-diagnosis.js'
 import { deviceActivity } from './device-activity.js'
 import { deviceBadge, suiteOptions } from './devices.js'
+import { failedUploadsAddress } from './failed-uploads.js'
 import { formatTags, parseTags, tagList, timeElement } from './format.js'
 import { drawQR } from './qr.js'
 import { silenceField, silenceText } from './silence.js'
@@ -93,6 +94,7 @@ export async function renderDevice(body, { id, reload, signal }) {
       ['Retired', device.retiredAt && timeElement(device.retiredAt)],
       ['Objects', h('a', { href: `#/objects?${new URLSearchParams({ filter: `device=${id}` })}` },
         'Objects from this device')],
+      ['Failed uploads', h('a', { href: failedUploadsAddress({ device: id }) }, 'Failed uploads of this device')],
     ]),
     deviceActivity(device, signal))
 }

@@ -2,6 +2,7 @@ import { call, hasRole } from './api.js'
 import { isOverdue } from './backup.js'
 import { deviceLink, withDeviceName } from './device-names.js'
 import { loadSilentDevices, silentDevices } from './device-list.js'
+import { countRecentFailures, recentFailures } from './failed-uploads.js'
 import { h, pageHeader, propertyList } from './dom.js'
 import { formField } from './dialog.js'
 import { formatBytes, formatCount, formatDuration, timeElement } from './format.js'
@@ -101,8 +102,9 @@ function storedText({ storedObjects }, { listed }) {
 /** The current state as far as the user's role may see it; what cannot be read is `null`. */
 async function gatewayState() {
   const optional = (isAllowed, load) => (isAllowed ? load().catch(() => null) : null)
-  const [uploads, facets, corrupted, silent, system] = await Promise.all([
+  const [uploads, failed, facets, corrupted, silent, system] = await Promise.all([
     optional(true, () => call('uploads', 'ListUploads', { pageSize: 1000 })),
+    optional(true, countRecentFailures),
     optional(true, () => call('management', 'GetObjectFacets', {})),
     optional(hasRole('admin'), () => call('management', 'ListBadObjects', { pageSize: 100 })),
     optional(hasRole('operator'), loadSilentDevices),
@@ -116,6 +118,7 @@ async function gatewayState() {
     listed: facets?.isExact ? Number(facets.count ?? 0) : null,
     corrupted: corrupted?.objects?.length ?? 0,
     hasMoreCorrupted: Boolean(corrupted?.nextPageToken),
+    failed,
     silent,
     system: system && { ...system, freeBytes: Number(system.storeFreeBytes ?? 0),
       minimum: Number(system.storeMinimumFreeBytes ?? 0) },
@@ -123,7 +126,7 @@ async function gatewayState() {
 }
 
 /** What needs attention, most urgent first. */
-function attention({ corrupted, hasMoreCorrupted, silent, system }) {
+function attention({ corrupted, hasMoreCorrupted, failed, silent, system }) {
   const ends = system?.certificateEndsAt && Date.parse(system.certificateEndsAt) - Date.now()
   const notes = [
     system && system.freeBytes >= 0 && system.freeBytes < 2 * system.minimum
@@ -136,6 +139,8 @@ function attention({ corrupted, hasMoreCorrupted, silent, system }) {
     corrupted > 0 && [`${hasMoreCorrupted ? 'More than ' : ''}${formatCount(corrupted, 'corrupted object')}.`,
       '#/corrupted-objects', 'Show'],
     (system?.backupSchedules ?? []).some(isOverdue) && ['A scheduled backup is overdue.', '#/backup', 'Show'],
+    failed?.count > 0 && [`${failed.hasMore ? 'More than ' : ''}${formatCount(failed.count, 'upload')} failed in the last 24 hours.`,
+      recentFailures, 'Show'],
     silent?.devices.length > 0 && [`${silentText(silent)} silent.`, silentDevices, 'Show'],
   ].filter(Boolean)
   if (notes.length === 0) return h('p', { class: 'hint' }, 'Nothing needs attention.')

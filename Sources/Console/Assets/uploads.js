@@ -2,6 +2,7 @@ import { call, hasRole } from './api.js'
 import { deviceLink } from './device-names.js'
 import { showFormDialog } from './dialog.js'
 import { alertMessage, badge, button, h, nameLink, nameText, pageHeader, showNotice } from './dom.js'
+import { renderFailedUploads, uploadViews } from './failed-uploads.js'
 import { formatBytes, formatCount, formatDuration, formatElapsed, timeElement } from './format.js'
 import { table, updateTable } from './table.js'
 import { siteName, loadSiteNames } from './object-facets.js'
@@ -14,8 +15,10 @@ const refreshInterval = 1000
 /** Objects in the list of finished uploads. */
 const recentLimit = 8
 
-/** Shows the uploads in progress and updates them every second; below them, what was finished lately. */
-export async function renderUploads(body, { signal }) {
+/** Shows the uploads in progress and updates them every second; below them, what was finished lately. Or those that failed. */
+export async function renderUploads(body, page) {
+  const { query, signal } = page
+  if (query.get('view') === 'failed') return renderFailedUploads(body, page)
   const list = h('div', {}, h('p', { class: 'empty' }, 'Loading…'))
   const hint = h('p', { class: 'hint', hidden: true }, 'Only the 100 newest uploads are shown.')
   const finished = h('div', {})
@@ -23,7 +26,7 @@ export async function renderUploads(body, { signal }) {
   let known = new Set()
   const panel = uploadPanel(signal)
   body.replaceChildren(...[
-    pageHeader('Uploads'), panel, h('h2', {}, 'In progress'), list, hint,
+    pageHeader('Uploads'), uploadViews('progress'), panel, h('h2', {}, 'In progress'), list, hint,
     h('h2', {}, 'Recently finished'), finished,
   ].filter(Boolean))
   await loadSiteNames().catch(() => {})
@@ -52,6 +55,7 @@ export async function renderUploads(body, { signal }) {
     }
   }
   watch()
+  return undefined
 }
 
 /** Shows the objects that were completed last. */

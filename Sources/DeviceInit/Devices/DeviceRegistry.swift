@@ -231,7 +231,8 @@ struct DeviceRegistry: Sendable {
             try DeviceRecords(connection).retire(id, at: now)
             try keys.delete(id.text, in: connection)
             try uploads.abort(
-                ofDevice: id.text, reason: "the device was retired by \(caller.user.name)", at: now, in: connection)
+                ofDevice: id.text, reason: "the device was retired by \(caller.user.name)",
+                by: caller.did(to: ResourceName.device(id.text)).actor, at: now, in: connection)
             return try finish(id, by: caller, at: now, in: connection)
         }
     }

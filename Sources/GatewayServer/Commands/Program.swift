@@ -166,8 +166,8 @@ package enum Program: CompletedProgram {
                     ])),
             .group(
                 CommandGroup(
-                    "uploads", "Show and abort uploads in progress",
-                    [.command(UploadsList.self), .command(UploadsAbort.self)])),
+                    "uploads", "Show and abort uploads in progress, and list those that failed",
+                    [.command(UploadsList.self), .command(UploadsListFailed.self), .command(UploadsAbort.self)])),
             .group(
                 CommandGroup(
                     "trash", "Restore deleted objects, or delete them permanently",

@@ -86,7 +86,8 @@ package struct GatewayModules: Sendable {
             configuration: configuration[DeviceInitConfiguration.self])
         let newRecordings = Signal()
         let uploads = try Uploads(
-            environment, store: store, endpoint: core.endpoint, outbox: outbox, newRecordings: newRecordings,
+            environment, store: store, devices: devices.directory, endpoint: core.endpoint,
+            changes: Uploads.Changes(outbox: outbox, newRecordings: newRecordings),
             configuration: configuration[UploadsConfiguration.self])
         let catalog = Catalog(
             environment, store: store, devices: devices.directory, endpoint: core.endpoint,

@@ -142,6 +142,7 @@ public enum GatewayProtoFiles {
         ExchangeWorkloadTokenRequest.self,
         ExchangeWorkloadTokenResponse.self,
         FailedDeviceUpload.self,
+        FailedUpload.self,
         FindStoredFilesRequest.self,
         FindStoredFilesResponse.self,
         FindUsersByEmailRequest.self,
@@ -220,6 +221,8 @@ public enum GatewayProtoFiles {
         ListDeviceSuitesResponse.self,
         ListDevicesRequest.self,
         ListDevicesResponse.self,
+        ListFailedUploadsRequest.self,
+        ListFailedUploadsResponse.self,
         ListIdentitiesRequest.self,
         ListIdentitiesResponse.self,
         ListObjectOperationsRequest.self,
@@ -994,6 +997,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.EngineCopyState.ENGINE_COPY_STATE_FAILED	The objects in `failures` cannot be copied; all others are.
         archebase.data_gateway.v1.EngineCopyState.ENGINE_COPY_STATE_COMPLETE	All objects are in the target.
         archebase.data_gateway.v1.UploadManagementService.ListUploads	Lists the unfinished uploads of the caller's organization, newest first; for an admin of SYSTEM who acts for no other organization, all.
+        archebase.data_gateway.v1.UploadManagementService.ListFailedUploads	Lists the uploads of the caller's organization that ended without an object, those first that ended last; for an admin of SYSTEM who acts for no other organization, all. An attempt that was replaced by a restart is listed only if it had failed before.
         archebase.data_gateway.v1.UploadManagementService.CancelUpload	Aborts an unfinished upload of the caller's organization and removes its stored data; its device learns it with its next call. An upload that was aborted before stays as it is; a completed one is FAILED_PRECONDITION.
         archebase.data_gateway.v1.UploadManagementService.CreateSiteUpload	Begins the upload of a user's file as an upload of a site of the caller's organization. The credentials end with the user's access, and when the site is disabled. Repeated with the same `idempotency_key`, it returns the same upload.
         archebase.data_gateway.v1.UploadManagementService.GetSiteUpload	Returns what is stored of an upload of a site, so that an interrupted upload can continue.
@@ -1026,5 +1030,28 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.UploadUnderWay.session_ends_at	The time at which the upload is removed if nothing more is received.
         archebase.data_gateway.v1.UploadUnderWay.file_name	The file name that the client sent when it began; empty = none.
         archebase.data_gateway.v1.UploadUnderWay.file_size_bytes	The file size that the client sent when it began, in bytes; 0 = none.
+        archebase.data_gateway.v1.UploadUnderWay.organization	The name of the upload's organization.
+        archebase.data_gateway.v1.ListFailedUploadsRequest.device_id	Only uploads of this device; empty = all.
+        archebase.data_gateway.v1.ListFailedUploadsRequest.site_id	Only uploads of this site and its devices; 0 = all.
+        archebase.data_gateway.v1.ListFailedUploadsRequest.causes	Only uploads that ended for these causes; empty = all.
+        archebase.data_gateway.v1.ListFailedUploadsRequest.since	Only uploads that ended at this time or later; unset = all.
+        archebase.data_gateway.v1.ListFailedUploadsRequest.until	Only uploads that ended before this time; unset = all.
+        archebase.data_gateway.v1.ListFailedUploadsRequest.page_size	0 means 50, above 1000 means 1000.
+        archebase.data_gateway.v1.ListFailedUploadsResponse.uploads	The gateway compares at most 2,000 uploads for a page of a filter, so that it may be short or empty and still have a next token.
+        archebase.data_gateway.v1.FailedUpload	An attempt at an upload that ended without an object.
+        archebase.data_gateway.v1.FailedUpload.organization	The name of the upload's organization.
+        archebase.data_gateway.v1.FailedUpload.device_id	Empty = uploaded by the site itself.
+        archebase.data_gateway.v1.FailedUpload.device_name	The display name of the device; empty = none.
+        archebase.data_gateway.v1.FailedUpload.file_name	The file name that the client sent when it began; empty = none.
+        archebase.data_gateway.v1.FailedUpload.file_size_bytes	The file size that the client sent when it began, in bytes; 0 = none.
+        archebase.data_gateway.v1.FailedUpload.stored_bytes	The acknowledged bytes when it ended, which were removed; 0 also for uploads that ended with an earlier version.
+        archebase.data_gateway.v1.FailedUpload.ended_at	The time at which it ended; for one that was aborted with an earlier version, the time at which it began.
+        archebase.data_gateway.v1.FailedUpload.ended_by	The party that ended it, as in the audit log, e.g. `device:260427-000001`, `user:acme/olga` or `gateway`; empty = not known.
+        archebase.data_gateway.v1.FailedUpload.reason	The text with which it was aborted, or a sentence about the end of its session.
+        archebase.data_gateway.v1.FailedUploadCause	Why an upload ended without an object.
+        archebase.data_gateway.v1.FailedUploadCause.FAILED_UPLOAD_CAUSE_ABORTED	Its device, or the program with its site's key, aborted it.
+        archebase.data_gateway.v1.FailedUploadCause.FAILED_UPLOAD_CAUSE_CANCELED	A user canceled it.
+        archebase.data_gateway.v1.FailedUploadCause.FAILED_UPLOAD_CAUSE_EXPIRED	Nothing was received until the end of its session.
+        archebase.data_gateway.v1.FailedUploadCause.FAILED_UPLOAD_CAUSE_DEVICE_RETIRED	Its device was retired.
         """#
 }

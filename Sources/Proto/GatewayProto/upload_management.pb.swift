@@ -12,6 +12,10 @@ public protocol UploadManagementServiceHandler: Sendable {
     /// organization, all.
     func listUploads(_ request: ListUploadsRequest, context: Context) async throws -> ListUploadsResponse
 
+    /// Lists the uploads of the caller's organization that ended without an object, those first that ended last; for an admin of
+    /// SYSTEM who acts for no other organization, all. An attempt that was replaced by a restart is listed only if it had failed before.
+    func listFailedUploads(_ request: ListFailedUploadsRequest, context: Context) async throws -> ListFailedUploadsResponse
+
     /// Aborts an unfinished upload of the caller's organization and removes its stored data; its device learns it with its next
     /// call. An upload that was aborted before stays as it is; a completed one is FAILED_PRECONDITION.
     func cancelUpload(_ request: CancelUploadRequest, context: Context) async throws -> CancelUploadResponse
@@ -34,6 +38,7 @@ extension UploadManagementServiceHandler {
     /// Enters every method of the service.
     public func register(in registry: inout some MethodRegistry<Context>) {
         registry.add(UploadManagementServiceMethods.listUploads, unary: { try await self.listUploads($0, context: $1) })
+        registry.add(UploadManagementServiceMethods.listFailedUploads, unary: { try await self.listFailedUploads($0, context: $1) })
         registry.add(UploadManagementServiceMethods.cancelUpload, unary: { try await self.cancelUpload($0, context: $1) })
         registry.add(UploadManagementServiceMethods.createSiteUpload, unary: { try await self.createSiteUpload($0, context: $1) })
         registry.add(UploadManagementServiceMethods.getSiteUpload, unary: { try await self.getSiteUpload($0, context: $1) })
@@ -45,15 +50,17 @@ extension UploadManagementServiceHandler {
 public enum UploadManagementServiceMethods {
     public static let service = "archebase.data_gateway.v1.UploadManagementService"
     public static let listUploads = MethodDescriptor(service: service, name: "ListUploads", kind: .unary, isSideEffectFree: true)
+    public static let listFailedUploads = MethodDescriptor(service: service, name: "ListFailedUploads", kind: .unary, isSideEffectFree: true)
     public static let cancelUpload = MethodDescriptor(service: service, name: "CancelUpload", kind: .unary)
     public static let createSiteUpload = MethodDescriptor(service: service, name: "CreateSiteUpload", kind: .unary)
     public static let getSiteUpload = MethodDescriptor(service: service, name: "GetSiteUpload", kind: .unary, isSideEffectFree: true)
     public static let issueSiteUploadCredentials = MethodDescriptor(service: service, name: "IssueSiteUploadCredentials", kind: .unary)
     public static let completeSiteUpload = MethodDescriptor(service: service, name: "CompleteSiteUpload", kind: .unary)
-    public static let all: [MethodDescriptor] = [listUploads, cancelUpload, createSiteUpload, getSiteUpload, issueSiteUploadCredentials, completeSiteUpload]
+    public static let all: [MethodDescriptor] = [listUploads, listFailedUploads, cancelUpload, createSiteUpload, getSiteUpload, issueSiteUploadCredentials, completeSiteUpload]
     /// The HTTP requests that call the methods.
     public static let routes: [HTTPRoute] = [
         HTTPRoute(listUploads, "GET", RouteTemplate([.literal("v1"), .literal("uploads")]), messages: ("archebase.data_gateway.v1.ListUploadsRequest", "archebase.data_gateway.v1.ListUploadsResponse")),
+        HTTPRoute(listFailedUploads, "GET", RouteTemplate([.literal("v1"), .literal("failedUploads")]), messages: ("archebase.data_gateway.v1.ListFailedUploadsRequest", "archebase.data_gateway.v1.ListFailedUploadsResponse")),
         HTTPRoute(cancelUpload, "POST", RouteTemplate([.literal("v1"), .literal("uploads"), .single], [.init("logical_upload_id", 2..<3)], verb: "cancel"), body: .whole, messages: ("archebase.data_gateway.v1.CancelUploadRequest", "archebase.data_gateway.v1.CancelUploadResponse")),
         HTTPRoute(createSiteUpload, "POST", RouteTemplate([.literal("v1"), .literal("siteUploads")]), body: .whole, messages: ("archebase.data_gateway.v1.CreateSiteUploadRequest", "archebase.data_gateway.v1.CreateSiteUploadResponse")),
         HTTPRoute(getSiteUpload, "GET", RouteTemplate([.literal("v1"), .literal("siteUploads"), .single], [.init("upload_id", 2..<3)]), messages: ("archebase.data_gateway.v1.GetSiteUploadRequest", "archebase.data_gateway.v1.GetSiteUploadResponse")),
@@ -71,6 +78,12 @@ public struct UploadManagementServiceClient<Transport: CallTransport>: Sendable 
     /// organization, all.
     public func listUploads(_ request: ListUploadsRequest, options: CallOptions = CallOptions()) async throws -> ListUploadsResponse {
         try await transport.unary(UploadManagementServiceMethods.listUploads, request, options: options)
+    }
+
+    /// Lists the uploads of the caller's organization that ended without an object, those first that ended last; for an admin of
+    /// SYSTEM who acts for no other organization, all. An attempt that was replaced by a restart is listed only if it had failed before.
+    public func listFailedUploads(_ request: ListFailedUploadsRequest, options: CallOptions = CallOptions()) async throws -> ListFailedUploadsResponse {
+        try await transport.unary(UploadManagementServiceMethods.listFailedUploads, request, options: options)
     }
 
     /// Aborts an unfinished upload of the caller's organization and removes its stored data; its device learns it with its next
@@ -98,6 +111,46 @@ public struct UploadManagementServiceClient<Transport: CallTransport>: Sendable 
     /// Compares the caller's values with the stored object, and publishes it, like CompleteUpload.
     public func completeSiteUpload(_ request: CompleteSiteUploadRequest, options: CallOptions = CallOptions()) async throws -> CompleteSiteUploadResponse {
         try await transport.unary(UploadManagementServiceMethods.completeSiteUpload, request, options: options)
+    }
+}
+
+/// Why an upload ended without an object.
+public enum FailedUploadCause: ProtobufEnum {
+    case unspecified
+    /// Its device, or the program with its site's key, aborted it.
+    case aborted
+    /// A user canceled it.
+    case canceled
+    /// Nothing was received until the end of its session.
+    case expired
+    /// Its device was retired.
+    case deviceRetired
+    /// A number that has no name here.
+    case unrecognized(Int32)
+
+    /// Every value that has a name.
+    public static var allCases: [Self] { [.unspecified, .aborted, .canceled, .expired, .deviceRetired] }
+
+    public init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .aborted
+        case 2: self = .canceled
+        case 3: self = .expired
+        case 4: self = .deviceRetired
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    public var rawValue: Int32 {
+        switch self {
+        case .unspecified: 0
+        case .aborted: 1
+        case .canceled: 2
+        case .expired: 3
+        case .deviceRetired: 4
+        case .unrecognized(let number): number
+        }
     }
 }
 
@@ -743,6 +796,8 @@ public struct UploadUnderWay: Message {
     public var fileName: String = ""
     /// The file size that the client sent when it began, in bytes; 0 = none.
     public var fileSizeBytes: Int64 = 0
+    /// The name of the upload's organization.
+    public var organization: String = ""
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -759,7 +814,8 @@ public struct UploadUnderWay: Message {
         createdAt: Timestamp? = nil,
         sessionEndsAt: Timestamp? = nil,
         fileName: String = "",
-        fileSizeBytes: Int64 = 0
+        fileSizeBytes: Int64 = 0,
+        organization: String = ""
     ) {
         self.logicalUploadID = logicalUploadID
         self.uploadID = uploadID
@@ -773,6 +829,7 @@ public struct UploadUnderWay: Message {
         self.sessionEndsAt = sessionEndsAt
         self.fileName = fileName
         self.fileSizeBytes = fileSizeBytes
+        self.organization = organization
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -790,6 +847,7 @@ public struct UploadUnderWay: Message {
             case 82: try ProtoMessage<Timestamp>.merge(into: &self.sessionEndsAt, from: &reader)
             case 90: try ProtoString.merge(into: &self.fileName, from: &reader)
             case 96: try ProtoInt64.merge(into: &self.fileSizeBytes, from: &reader)
+            case 106: try ProtoString.merge(into: &self.organization, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -809,11 +867,13 @@ public struct UploadUnderWay: Message {
         size += ProtoMessage<Timestamp>.size(optional: self.sessionEndsAt, tag: 82)
         size += ProtoString.size(self.fileName, tag: 90)
         size += ProtoInt64.size(self.fileSizeBytes, tag: 96)
+        size += ProtoString.size(self.organization, tag: 106)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(self.organization, tag: 106, to: &writer)
         ProtoInt64.write(self.fileSizeBytes, tag: 96, to: &writer)
         ProtoString.write(self.fileName, tag: 90, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.sessionEndsAt, tag: 82, to: &writer)
@@ -824,6 +884,249 @@ public struct UploadUnderWay: Message {
         ProtoInt64.write(self.storedBytes, tag: 40, to: &writer)
         ProtoInt64.write(self.siteID, tag: 32, to: &writer)
         ProtoString.write(self.deviceID, tag: 26, to: &writer)
+        ProtoString.write(self.uploadID, tag: 18, to: &writer)
+        ProtoString.write(self.logicalUploadID, tag: 10, to: &writer)
+    }
+}
+
+public struct ListFailedUploadsRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.ListFailedUploadsRequest" }
+
+    /// Only uploads of this device; empty = all.
+    public var deviceID: String = ""
+    /// Only uploads of this site and its devices; 0 = all.
+    public var siteID: Int64 = 0
+    /// Only uploads that ended for these causes; empty = all.
+    public var causes: [FailedUploadCause] = []
+    /// Only uploads that ended at this time or later; unset = all.
+    public var since: Timestamp?
+    /// Only uploads that ended before this time; unset = all.
+    public var until: Timestamp?
+    /// 0 means 50, above 1000 means 1000.
+    public var pageSize: Int32 = 0
+    public var pageToken: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        deviceID: String = "",
+        siteID: Int64 = 0,
+        causes: [FailedUploadCause] = [],
+        since: Timestamp? = nil,
+        until: Timestamp? = nil,
+        pageSize: Int32 = 0,
+        pageToken: String = ""
+    ) {
+        self.deviceID = deviceID
+        self.siteID = siteID
+        self.causes = causes
+        self.since = since
+        self.until = until
+        self.pageSize = pageSize
+        self.pageToken = pageToken
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.deviceID, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.siteID, from: &reader)
+            case 24: try ProtoEnum<FailedUploadCause>.append(to: &self.causes, from: &reader)
+            case 26: try ProtoEnum<FailedUploadCause>.append(packed: &self.causes, from: &reader)
+            case 34: try ProtoMessage<Timestamp>.merge(into: &self.since, from: &reader)
+            case 42: try ProtoMessage<Timestamp>.merge(into: &self.until, from: &reader)
+            case 48: try ProtoInt32.merge(into: &self.pageSize, from: &reader)
+            case 58: try ProtoString.merge(into: &self.pageToken, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.deviceID, tag: 10)
+        size += ProtoInt64.size(self.siteID, tag: 16)
+        size += ProtoEnum<FailedUploadCause>.size(packed: self.causes, tag: 26)
+        size += ProtoMessage<Timestamp>.size(optional: self.since, tag: 34)
+        size += ProtoMessage<Timestamp>.size(optional: self.until, tag: 42)
+        size += ProtoInt32.size(self.pageSize, tag: 48)
+        size += ProtoString.size(self.pageToken, tag: 58)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.pageToken, tag: 58, to: &writer)
+        ProtoInt32.write(self.pageSize, tag: 48, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.until, tag: 42, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.since, tag: 34, to: &writer)
+        ProtoEnum<FailedUploadCause>.write(packed: self.causes, tag: 26, to: &writer)
+        ProtoInt64.write(self.siteID, tag: 16, to: &writer)
+        ProtoString.write(self.deviceID, tag: 10, to: &writer)
+    }
+}
+
+public struct ListFailedUploadsResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.ListFailedUploadsResponse" }
+
+    /// The gateway compares at most 2,000 uploads for a page of a filter, so that it may be short or empty and still have a next token.
+    public var uploads: [FailedUpload] = []
+    public var nextPageToken: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        uploads: [FailedUpload] = [],
+        nextPageToken: String = ""
+    ) {
+        self.uploads = uploads
+        self.nextPageToken = nextPageToken
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<FailedUpload>.append(to: &self.uploads, tag: tag, from: &reader)
+            case 18: try ProtoString.merge(into: &self.nextPageToken, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<FailedUpload>.size(repeated: self.uploads, tag: 10)
+        size += ProtoString.size(self.nextPageToken, tag: 18)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.nextPageToken, tag: 18, to: &writer)
+        ProtoMessage<FailedUpload>.write(repeated: self.uploads, tag: 10, to: &writer)
+    }
+}
+
+/// An attempt at an upload that ended without an object.
+public struct FailedUpload: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.FailedUpload" }
+
+    public var logicalUploadID: String = ""
+    public var uploadID: String = ""
+    /// The name of the upload's organization.
+    public var organization: String = ""
+    /// Empty = uploaded by the site itself.
+    public var deviceID: String = ""
+    /// The display name of the device; empty = none.
+    public var deviceName: String = ""
+    public var siteID: Int64 = 0
+    /// The file name that the client sent when it began; empty = none.
+    public var fileName: String = ""
+    /// The file size that the client sent when it began, in bytes; 0 = none.
+    public var fileSizeBytes: Int64 = 0
+    /// The acknowledged bytes when it ended, which were removed; 0 also for uploads that ended with an earlier version.
+    public var storedBytes: Int64 = 0
+    public var createdAt: Timestamp?
+    /// The time at which it ended; for one that was aborted with an earlier version, the time at which it began.
+    public var endedAt: Timestamp?
+    public var cause: FailedUploadCause = FailedUploadCause(rawValue: 0)
+    /// The party that ended it, as in the audit log, e.g. `device:260427-000001`, `user:acme/olga` or `gateway`; empty = not known.
+    public var endedBy: String = ""
+    /// The text with which it was aborted, or a sentence about the end of its session.
+    public var reason: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        logicalUploadID: String = "",
+        uploadID: String = "",
+        organization: String = "",
+        deviceID: String = "",
+        deviceName: String = "",
+        siteID: Int64 = 0,
+        fileName: String = "",
+        fileSizeBytes: Int64 = 0,
+        storedBytes: Int64 = 0,
+        createdAt: Timestamp? = nil,
+        endedAt: Timestamp? = nil,
+        cause: FailedUploadCause = FailedUploadCause(rawValue: 0),
+        endedBy: String = "",
+        reason: String = ""
+    ) {
+        self.logicalUploadID = logicalUploadID
+        self.uploadID = uploadID
+        self.organization = organization
+        self.deviceID = deviceID
+        self.deviceName = deviceName
+        self.siteID = siteID
+        self.fileName = fileName
+        self.fileSizeBytes = fileSizeBytes
+        self.storedBytes = storedBytes
+        self.createdAt = createdAt
+        self.endedAt = endedAt
+        self.cause = cause
+        self.endedBy = endedBy
+        self.reason = reason
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.logicalUploadID, from: &reader)
+            case 18: try ProtoString.merge(into: &self.uploadID, from: &reader)
+            case 26: try ProtoString.merge(into: &self.organization, from: &reader)
+            case 34: try ProtoString.merge(into: &self.deviceID, from: &reader)
+            case 42: try ProtoString.merge(into: &self.deviceName, from: &reader)
+            case 48: try ProtoInt64.merge(into: &self.siteID, from: &reader)
+            case 58: try ProtoString.merge(into: &self.fileName, from: &reader)
+            case 64: try ProtoInt64.merge(into: &self.fileSizeBytes, from: &reader)
+            case 72: try ProtoInt64.merge(into: &self.storedBytes, from: &reader)
+            case 82: try ProtoMessage<Timestamp>.merge(into: &self.createdAt, from: &reader)
+            case 90: try ProtoMessage<Timestamp>.merge(into: &self.endedAt, from: &reader)
+            case 96: try ProtoEnum<FailedUploadCause>.merge(into: &self.cause, from: &reader)
+            case 106: try ProtoString.merge(into: &self.endedBy, from: &reader)
+            case 114: try ProtoString.merge(into: &self.reason, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.logicalUploadID, tag: 10)
+        size += ProtoString.size(self.uploadID, tag: 18)
+        size += ProtoString.size(self.organization, tag: 26)
+        size += ProtoString.size(self.deviceID, tag: 34)
+        size += ProtoString.size(self.deviceName, tag: 42)
+        size += ProtoInt64.size(self.siteID, tag: 48)
+        size += ProtoString.size(self.fileName, tag: 58)
+        size += ProtoInt64.size(self.fileSizeBytes, tag: 64)
+        size += ProtoInt64.size(self.storedBytes, tag: 72)
+        size += ProtoMessage<Timestamp>.size(optional: self.createdAt, tag: 82)
+        size += ProtoMessage<Timestamp>.size(optional: self.endedAt, tag: 90)
+        size += ProtoEnum<FailedUploadCause>.size(self.cause, tag: 96)
+        size += ProtoString.size(self.endedBy, tag: 106)
+        size += ProtoString.size(self.reason, tag: 114)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.reason, tag: 114, to: &writer)
+        ProtoString.write(self.endedBy, tag: 106, to: &writer)
+        ProtoEnum<FailedUploadCause>.write(self.cause, tag: 96, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.endedAt, tag: 90, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.createdAt, tag: 82, to: &writer)
+        ProtoInt64.write(self.storedBytes, tag: 72, to: &writer)
+        ProtoInt64.write(self.fileSizeBytes, tag: 64, to: &writer)
+        ProtoString.write(self.fileName, tag: 58, to: &writer)
+        ProtoInt64.write(self.siteID, tag: 48, to: &writer)
+        ProtoString.write(self.deviceName, tag: 42, to: &writer)
+        ProtoString.write(self.deviceID, tag: 34, to: &writer)
+        ProtoString.write(self.organization, tag: 26, to: &writer)
         ProtoString.write(self.uploadID, tag: 18, to: &writer)
         ProtoString.write(self.logicalUploadID, tag: 10, to: &writer)
     }
@@ -861,27 +1164,45 @@ extension FileDescriptor {
             UmVzcG9uc2USKgoRbG9naWNhbF91cGxvYWRfaWQYASABKAlSD2xvZ2ljYWxVcGxvYWRJZBIbCgl1cGxvYWRfaWQYAiABKAlSCHVw\
             bG9hZElkIlAKEkxpc3RVcGxvYWRzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YAiAB\
             KAlSCXBhZ2VUb2tlbiKCAQoTTGlzdFVwbG9hZHNSZXNwb25zZRJDCgd1cGxvYWRzGAEgAygLMikuYXJjaGViYXNlLmRhdGFfZ2F0\
-            ZXdheS52MS5VcGxvYWRVbmRlcldheVIHdXBsb2FkcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4i2AMK\
+            ZXdheS52MS5VcGxvYWRVbmRlcldheVIHdXBsb2FkcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4i/AMK\
             DlVwbG9hZFVuZGVyV2F5EioKEWxvZ2ljYWxfdXBsb2FkX2lkGAEgASgJUg9sb2dpY2FsVXBsb2FkSWQSGwoJdXBsb2FkX2lkGAIg\
             ASgJUgh1cGxvYWRJZBIbCglkZXZpY2VfaWQYAyABKAlSCGRldmljZUlkEhcKB3NpdGVfaWQYBCABKANSBnNpdGVJZBIhCgxzdG9y\
             ZWRfYnl0ZXMYBSABKANSC3N0b3JlZEJ5dGVzEh0KCnBhcnRfY291bnQYBiABKAVSCXBhcnRDb3VudBImCg9wYXJ0X3NpemVfYnl0\
             ZXMYByABKANSDXBhcnRTaXplQnl0ZXMSGQoIaXNfd2hvbGUYCCABKAhSB2lzV2hvbGUSOQoKY3JlYXRlZF9hdBgJIAEoCzIaLmdv\
             b2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBJCCg9zZXNzaW9uX2VuZHNfYXQYCiABKAsyGi5nb29nbGUucHJvdG9i\
             dWYuVGltZXN0YW1wUg1zZXNzaW9uRW5kc0F0EhsKCWZpbGVfbmFtZRgLIAEoCVIIZmlsZU5hbWUSJgoPZmlsZV9zaXplX2J5dGVz\
-            GAwgASgDUg1maWxlU2l6ZUJ5dGVzMowIChdVcGxvYWRNYW5hZ2VtZW50U2VydmljZRKEAQoLTGlzdFVwbG9hZHMSLS5hcmNoZWJh\
-            c2UuZGF0YV9nYXRld2F5LnYxLkxpc3RVcGxvYWRzUmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFVwbG9h\
-            ZHNSZXNwb25zZSIWkAIBgtPkkwINEgsvdjEvdXBsb2FkcxKlAQoMQ2FuY2VsVXBsb2FkEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
-            eS52MS5DYW5jZWxVcGxvYWRSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxVcGxvYWRSZXNwb25zZSI0\
-            kAICgtPkkwIrIiYvdjEvdXBsb2Fkcy97bG9naWNhbF91cGxvYWRfaWR9OmNhbmNlbDoBKhKXAQoQQ3JlYXRlU2l0ZVVwbG9hZBIy\
-            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlU2l0ZVVwbG9hZFJlcXVlc3QaMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
-            LnYxLkNyZWF0ZVNpdGVVcGxvYWRSZXNwb25zZSIagtPkkwIUIg8vdjEvc2l0ZVVwbG9hZHM6ASoSmgEKDUdldFNpdGVVcGxvYWQS\
-            Ly5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFNpdGVVcGxvYWRSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
-            MS5HZXRTaXRlVXBsb2FkUmVzcG9uc2UiJpACAYLT5JMCHRIbL3YxL3NpdGVVcGxvYWRzL3t1cGxvYWRfaWR9EtIBChpJc3N1ZVNp\
-            dGVVcGxvYWRDcmVkZW50aWFscxI8LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuSXNzdWVTaXRlVXBsb2FkQ3JlZGVudGlhbHNS\
-            ZXF1ZXN0Gj0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jc3N1ZVNpdGVVcGxvYWRDcmVkZW50aWFsc1Jlc3BvbnNlIjeC0+ST\
-            AjEiLC92MS9zaXRlVXBsb2Fkcy97dXBsb2FkX2lkfTppc3N1ZUNyZWRlbnRpYWxzOgEqErUBChJDb21wbGV0ZVNpdGVVcGxvYWQS\
-            NC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvbXBsZXRlU2l0ZVVwbG9hZFJlcXVlc3QaNS5hcmNoZWJhc2UuZGF0YV9nYXRl\
-            d2F5LnYxLkNvbXBsZXRlU2l0ZVVwbG9hZFJlc3BvbnNlIjKQAgKC0+STAikiJC92MS9zaXRlVXBsb2Fkcy97dXBsb2FkX2lkfTpj\
-            b21wbGV0ZToBKmIGcHJvdG8z
+            GAwgASgDUg1maWxlU2l6ZUJ5dGVzEiIKDG9yZ2FuaXphdGlvbhgNIAEoCVIMb3JnYW5pemF0aW9uIrYCChhMaXN0RmFpbGVkVXBs\
+            b2Fkc1JlcXVlc3QSGwoJZGV2aWNlX2lkGAEgASgJUghkZXZpY2VJZBIXCgdzaXRlX2lkGAIgASgDUgZzaXRlSWQSRAoGY2F1c2Vz\
+            GAMgAygOMiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5GYWlsZWRVcGxvYWRDYXVzZVIGY2F1c2VzEjAKBXNpbmNlGAQgASgL\
+            MhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIFc2luY2USMAoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0\
+            YW1wUgV1bnRpbBIbCglwYWdlX3NpemUYBiABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YByABKAlSCXBhZ2VUb2tlbiKGAQoZ\
+            TGlzdEZhaWxlZFVwbG9hZHNSZXNwb25zZRJBCgd1cGxvYWRzGAEgAygLMicuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5GYWls\
+            ZWRVcGxvYWRSB3VwbG9hZHMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIqMECgxGYWlsZWRVcGxvYWQS\
+            KgoRbG9naWNhbF91cGxvYWRfaWQYASABKAlSD2xvZ2ljYWxVcGxvYWRJZBIbCgl1cGxvYWRfaWQYAiABKAlSCHVwbG9hZElkEiIK\
+            DG9yZ2FuaXphdGlvbhgDIAEoCVIMb3JnYW5pemF0aW9uEhsKCWRldmljZV9pZBgEIAEoCVIIZGV2aWNlSWQSHwoLZGV2aWNlX25h\
+            bWUYBSABKAlSCmRldmljZU5hbWUSFwoHc2l0ZV9pZBgGIAEoA1IGc2l0ZUlkEhsKCWZpbGVfbmFtZRgHIAEoCVIIZmlsZU5hbWUS\
+            JgoPZmlsZV9zaXplX2J5dGVzGAggASgDUg1maWxlU2l6ZUJ5dGVzEiEKDHN0b3JlZF9ieXRlcxgJIAEoA1ILc3RvcmVkQnl0ZXMS\
+            OQoKY3JlYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBI1CghlbmRlZF9hdBgLIAEo\
+            CzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSB2VuZGVkQXQSQgoFY2F1c2UYDCABKA4yLC5hcmNoZWJhc2UuZGF0YV9nYXRl\
+            d2F5LnYxLkZhaWxlZFVwbG9hZENhdXNlUgVjYXVzZRIZCghlbmRlZF9ieRgNIAEoCVIHZW5kZWRCeRIWCgZyZWFzb24YDiABKAlS\
+            BnJlYXNvbirEAQoRRmFpbGVkVXBsb2FkQ2F1c2USIwofRkFJTEVEX1VQTE9BRF9DQVVTRV9VTlNQRUNJRklFRBAAEh8KG0ZBSUxF\
+            RF9VUExPQURfQ0FVU0VfQUJPUlRFRBABEiAKHEZBSUxFRF9VUExPQURfQ0FVU0VfQ0FOQ0VMRUQQAhIfChtGQUlMRURfVVBMT0FE\
+            X0NBVVNFX0VYUElSRUQQAxImCiJGQUlMRURfVVBMT0FEX0NBVVNFX0RFVklDRV9SRVRJUkVEEAQyqwkKF1VwbG9hZE1hbmFnZW1l\
+            bnRTZXJ2aWNlEoQBCgtMaXN0VXBsb2FkcxItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFVwbG9hZHNSZXF1ZXN0Gi4u\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0VXBsb2Fkc1Jlc3BvbnNlIhaQAgGC0+STAg0SCy92MS91cGxvYWRzEpwBChFM\
+            aXN0RmFpbGVkVXBsb2FkcxIzLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdEZhaWxlZFVwbG9hZHNSZXF1ZXN0GjQuYXJj\
+            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0RmFpbGVkVXBsb2Fkc1Jlc3BvbnNlIhyQAgGC0+STAhMSES92MS9mYWlsZWRVcGxv\
+            YWRzEqUBCgxDYW5jZWxVcGxvYWQSLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbFVwbG9hZFJlcXVlc3QaLy5hcmNo\
+            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbFVwbG9hZFJlc3BvbnNlIjSQAgKC0+STAisiJi92MS91cGxvYWRzL3tsb2dpY2Fs\
+            X3VwbG9hZF9pZH06Y2FuY2VsOgEqEpcBChBDcmVhdGVTaXRlVXBsb2FkEjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DcmVh\
+            dGVTaXRlVXBsb2FkUmVxdWVzdBozLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlU2l0ZVVwbG9hZFJlc3BvbnNlIhqC\
+            0+STAhQiDy92MS9zaXRlVXBsb2FkczoBKhKaAQoNR2V0U2l0ZVVwbG9hZBIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0\
+            U2l0ZVVwbG9hZFJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFNpdGVVcGxvYWRSZXNwb25zZSImkAIBgtPk\
+            kwIdEhsvdjEvc2l0ZVVwbG9hZHMve3VwbG9hZF9pZH0S0gEKGklzc3VlU2l0ZVVwbG9hZENyZWRlbnRpYWxzEjwuYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5Jc3N1ZVNpdGVVcGxvYWRDcmVkZW50aWFsc1JlcXVlc3QaPS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
+            LnYxLklzc3VlU2l0ZVVwbG9hZENyZWRlbnRpYWxzUmVzcG9uc2UiN4LT5JMCMSIsL3YxL3NpdGVVcGxvYWRzL3t1cGxvYWRfaWR9\
+            Omlzc3VlQ3JlZGVudGlhbHM6ASoStQEKEkNvbXBsZXRlU2l0ZVVwbG9hZBI0LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29t\
+            cGxldGVTaXRlVXBsb2FkUmVxdWVzdBo1LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29tcGxldGVTaXRlVXBsb2FkUmVzcG9u\
+            c2UiMpACAoLT5JMCKSIkL3YxL3NpdGVVcGxvYWRzL3t1cGxvYWRfaWR9OmNvbXBsZXRlOgEqYgZwcm90bzM=
             """)
 }

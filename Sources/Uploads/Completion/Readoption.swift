@@ -60,6 +60,7 @@ package struct Readoption: Sendable {
             try records.insert(attempt)
         }
         try records.update(attempt)
+        try records.forgetFailure(attempt.id)
     }
 
     private var upload: UploadRecord {

@@ -34,10 +34,14 @@ struct UploadCancellation: Sendable {
                 throw RPCError(.failedPrecondition, "the upload is complete: delete its object instead")
             case .aborted, .superseded: return upload
             }
-            try Audit.record(caller.did(to: upload.auditName), at: now, in: connection)
+            let entry = caller.did(to: upload.auditName)
+            try Audit.record(entry, at: now, in: connection)
             return try ending.abort(
-                upload, reason: reason.isEmpty ? "canceled by \(caller.user.name)" : reason,
-                traceparent: caller.traceparent, at: now, in: connection)
+                upload,
+                UploadEnd(
+                    cause: .canceled, actor: entry.actor,
+                    reason: reason.isEmpty ? "canceled by \(caller.user.name)" : reason, time: now),
+                traceparent: caller.traceparent, in: connection)
         }
     }
 
@@ -56,13 +60,17 @@ package struct UploadEnding: DeviceUploads {
 
     /// Aborts a current attempt, and removes its data.
     func abort(
-        _ upload: UploadRecord, reason: String, traceparent: String?, at now: UnixTime, in connection: Connection
+        _ upload: UploadRecord, _ end: UploadEnd, traceparent: String?, in connection: Connection
     ) throws -> UploadRecord {
         var upload = upload
+        let reason = AbortReason.clipped(end.reason)
         upload.state = .aborted
-        upload.abortReason = AbortReason.clipped(reason)
-        try UploadRecords(connection).update(upload)
-        try outbox.record(.uploadAborted(upload, traceparent: traceparent), at: now, in: connection)
+        upload.abortReason = reason
+        let records = UploadRecords(connection)
+        try records.update(upload)
+        try records.insertFailure(
+            of: upload, UploadEnd(cause: end.cause, actor: end.actor, reason: reason, time: end.time))
+        try outbox.record(.uploadAborted(upload, traceparent: traceparent), at: end.time, in: connection)
         try store.discard(uploadID: upload.id, in: connection)
         return upload
     }
@@ -71,11 +79,14 @@ package struct UploadEnding: DeviceUploads {
         try UploadRecords(connection).activity(ofDevice: id)
     }
 
-    package func abort(ofDevice id: String, reason: String, at now: UnixTime, in connection: Connection) throws {
+    package func abort(
+        ofDevice id: String, reason: String, by actor: String, at now: UnixTime, in connection: Connection
+    ) throws {
         let records = UploadRecords(connection)
+        let end = UploadEnd(cause: .deviceRetired, actor: actor, reason: reason, time: now)
         for uploadID in try records.underWay(ofDevice: id) {
             guard let upload = try records.attempt(uploadID), upload.state == .current else { continue }
-            _ = try abort(upload, reason: reason, traceparent: nil, at: now, in: connection)
+            _ = try abort(upload, end, traceparent: nil, in: connection)
         }
     }
 }

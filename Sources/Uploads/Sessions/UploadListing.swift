@@ -18,6 +18,8 @@ struct UploadListing: Sendable {
         let partCount: Int
         /// Whether all bytes are stored, but CompleteUpload was not called yet.
         let isWhole: Bool
+        /// The name of its organization.
+        let organization: String
     }
 
     let database: Database
@@ -34,15 +36,21 @@ struct UploadListing: Sendable {
             let seen = found.rows.filter { user.objectScope == nil || user.objectScope == $0.organizationID }
             let shown = seen.prefix(size)
             let end = seen.count > size ? shown.last?.id : found.hasMore ? found.rows.last?.id : nil
-            return (try shown.map { try entry($0, in: connection) }, end)
+            let organizations = try OrganizationNames(for: user).names(
+                of: Set(shown.map(\.organizationID)), in: connection)
+            return (
+                try shown.map { try entry($0, organizations[$0.organizationID] ?? "", in: connection) }, end
+            )
         }
     }
 
-    private func entry(_ record: UnderWayRecord, in connection: ReadConnection) throws -> Entry {
+    private func entry(
+        _ record: UnderWayRecord, _ organization: String, in connection: ReadConnection
+    ) throws -> Entry {
         let snapshot = try store.snapshot(uploadID: record.id, in: connection)
         return Entry(
             record: record, sessionEndsAt: steady.wallTime(of: record.sessionEndsAt),
             partCount: snapshot.object?.partCount ?? snapshot.multiparts.reduce(0) { $0 + $1.partCount },
-            isWhole: snapshot.object != nil)
+            isWhole: snapshot.object != nil, organization: organization)
     }
 }

@@ -77,6 +77,7 @@ enum UploadSchema {
                 """),
         deviceMigration,
         warningsMigration,
+        failuresMigration,
     ]
 }
 

@@ -105,6 +105,11 @@ struct UploadSessions: Sendable {
             try audit(caller, upload, at: now, in: connection)
             try outbox.record(
                 .uploadAborted(upload, traceparent: caller.traceparent), at: now, in: connection)
+            try records.insertFailure(
+                of: upload,
+                UploadEnd(
+                    cause: .aborted, actor: caller.did(to: upload.auditName).actor, reason: upload.abortReason ?? "",
+                    time: now))
             try outbox.record(
                 .uploadFailed(upload, .aborted, traceparent: caller.traceparent), at: now, in: connection)
             try store.discard(uploadID: upload.id, in: connection)

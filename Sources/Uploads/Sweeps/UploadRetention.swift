@@ -2,8 +2,8 @@ import Basics
 import Database
 import Synchronization
 
-/// Removes the records of uploads that ended long ago. Until then their clients can query the outcome; afterwards the uploads are
-/// unknown.
+/// Removes the records of uploads that ended long ago, and the failures of attempts. Until then their clients can query the outcome;
+/// afterwards the uploads are unknown.
 ///
 /// It reads all old records once a day: records of existing objects stay, and would otherwise be read again and again for nothing.
 final class UploadRetention: Sendable {
@@ -45,8 +45,20 @@ final class UploadRetention: Sendable {
                 ended.removeFirst(done)
             }
         }
+        try await forgetFailures(permit)
         walkedAt.withLock { $0 = now }
         return count
+    }
+
+    /// Removes the failures of uploads that ended as long ago.
+    private func forgetFailures(_ permit: DeletionPermit) async throws {
+        var rows = Self.batch
+        while rows == Self.batch {
+            try Task.checkCancellation()
+            rows = try await database.write(mayUseReserve: true) { [age] connection in
+                try UploadRecords(connection).forgetFailures(olderThan: age, permit, limit: Self.batch)
+            }
+        }
     }
 
     /// - Returns: the number of places, from the first on, whose rows are all deleted.

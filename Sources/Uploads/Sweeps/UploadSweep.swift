@@ -62,7 +62,11 @@ struct UploadSweep: Sendable {
         }
         upload.isSwept = true
         try records.update(upload)
-        try Audit.record(.byGateway("SweepUpload", on: upload.auditName), at: permit.now(), in: connection)
+        let entry = AuditEntry.byGateway("SweepUpload", on: upload.auditName)
+        try records.insertFailure(
+            of: upload,
+            UploadEnd(cause: .expired, actor: entry.actor, reason: UploadFailure.expiry, time: permit.now()))
+        try Audit.record(entry, at: permit.now(), in: connection)
         try outbox.record(
             .uploadFailed(upload, .expired, traceparent: nil), at: permit.now(), in: connection)
         try store.discard(uploadID: upload.id, in: connection)

@@ -13,7 +13,7 @@ from schemathesis.specs.openapi.checks import negative_data_rejection, positive_
 REFUSED = {
     '"status":"FAILED_PRECONDITION"': "the state of the data, such as the last admin of an organization",
     "page_token was not issued for this": "the gateway makes and signs page tokens",
-    "must hold (states of copy items|kinds of actors), not 0": "the schema of an enum has every value, also the unspecified one",
+    "must hold (states of copy items|kinds of actors|causes of failed uploads), not 0": "the schema of an enum has every value, also the unspecified one",
     r"order_by must be|filter: byte \d+": "an order and a filter have a grammar",
     "time_zone must be empty or a name of the time zone database": "the machine's package tzdata has the names",
     "either file_ids or filter must be set|must not both be set": "fields that exclude each other",
@@ -24,7 +24,7 @@ REFUSED = {
     "must be a host name or an IP address": "names and addresses, of which a pattern describes only the characters",
     r"destination\.\w+ must be empty|destination must be listed": "the configuration of the gateway decides which fields may be set",
     r"must be (at most )?(\d+ to )?\d+ bytes": "lengths are limited in bytes, and JSON Schema counts characters",
-    r"file_size_bytes must be 0 to \d+": "an integer of 64 bits is a text, which has no largest value",
+    r"file_size_bytes must be 0 to \d+|file_size must be at least 0": "an integer of 64 bits is a text, which has no bounds",
     ": the field is unknown, at byte": "a message that is also in responses may get more members in later versions",
     "control characters|characters that a file name can have": "classes of characters of Unicode, which patterns lack",
     r"must not contain the character U\+0000": "the rule of all texts, which the document does not repeat at each",

@@ -46,7 +46,7 @@ extension UploadUnderWay {
     fileprivate var fields: [ResourceField] {
         [
             .text("file_name", fileName), .text("logical_upload_id", logicalUploadID), .text("upload_id", uploadID),
-            .text("device_id", deviceID), .number("site_id", siteID),
+            .text("organization", organization), .text("device_id", deviceID), .number("site_id", siteID),
             ResourceField(
                 name: "progress", json: progress.map { .number($0) } ?? .null, text: progress.map { "\($0)%" } ?? ""),
             .size("stored_bytes", storedBytes),
