@@ -62,7 +62,7 @@ extension Catalog: Capability {
         ]
     }
 
-    package var metrics: [any MetricSource] { [scrubber.metrics, searchUpgrade.progress] }
+    package var metrics: [any MetricSource] { [scrubber.metrics, searchUpgrade.progress, facetBytesUpgrade.progress] }
 
     package var background: [BackgroundWork] {
         [
@@ -71,7 +71,10 @@ extension Catalog: Capability {
                 // With a database of another generation an object's row may be wrong and its bytes right.
                 if !store.isForeign { await scrubber.run() }
             },
-            BackgroundWork("search upgrade", under: database.leases) { await searchUpgrade.run() },
+            BackgroundWork("search upgrade", under: database.leases) {
+                await searchUpgrade.run()
+                await facetBytesUpgrade.run()
+            },
             BackgroundWork("index of names", under: database.leases) { await nameIndexer.run() },
             BackgroundWork("recordings", under: database.leases) { await recordings.run() },
             BackgroundWork("operations on objects", under: database.leases) {

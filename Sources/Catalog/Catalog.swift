@@ -29,6 +29,7 @@ package struct Catalog: Sendable {
     let removal: ObjectRemoval
     let scrubber: Scrubber
     let searchUpgrade: SearchUpgrade
+    let facetBytesUpgrade: FacetBytesUpgrade
     let nameIndexer: NameIndexer
     let operations: OperationRunner
     let recordings: RecordingIndex
@@ -67,6 +68,7 @@ package struct Catalog: Sendable {
         recordings = RecordingIndex(
             database: database, store: store, signal: changes.newRecordings, log: environment.log)
         searchUpgrade = SearchUpgrade(database: database, log: environment.log)
+        facetBytesUpgrade = FacetBytesUpgrade(database: database, log: environment.log)
         nameIndexer = NameIndexer(database: database, log: environment.log)
         archives = ObjectArchiveService(
             archives: ObjectArchives(

@@ -896,7 +896,7 @@ CREATE TABLE object_facets (
     kind BIGINT NOT NULL,
     key TEXT COLLATE "C" NOT NULL,
     value TEXT COLLATE "C" NOT NULL,
-    objects BIGINT NOT NULL,
+    objects BIGINT NOT NULL, bytes BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (organization_id, kind, key, value)
 );
 
@@ -931,6 +931,12 @@ CREATE TABLE upload_usage (
     bytes BIGINT NOT NULL,
     objects BIGINT NOT NULL,
     uploads BIGINT NOT NULL
+);
+
+CREATE TABLE facet_bytes_upgrade (
+    id BIGINT PRIMARY KEY CHECK (id = 1),
+    lowest BIGINT NOT NULL,
+    position BIGINT NOT NULL
 );
 
 CREATE TABLE store_owners (upload_id TEXT COLLATE "C" PRIMARY KEY, owner TEXT COLLATE "C" NOT NULL);
@@ -1351,7 +1357,8 @@ SELECT keep_versions('object_days', 'organization_id, day',
     deleted_objects = v.deleted_objects + NEW.deleted_objects, deleted_bytes = v.deleted_bytes + NEW.deleted_bytes,
     requested_objects = v.requested_objects + NEW.requested_objects,
     requested_bytes = v.requested_bytes + NEW.requested_bytes');
-SELECT keep_versions('object_facets', 'organization_id, kind, key, value', 'objects = v.objects + NEW.objects');
+SELECT keep_versions('object_facets', 'organization_id, kind, key, value',
+    'objects = v.objects + NEW.objects, bytes = v.bytes + NEW.bytes');
 SELECT keep_versions('object_times', 'organization_id, span, start',
     'first_position = least(v.first_position, NEW.first_position),
     last_position = greatest(v.last_position, NEW.last_position)');
@@ -1515,9 +1522,10 @@ INSERT INTO migrations (name, number) VALUES
     ('catalog-statistics', 94),
     ('catalog-8', 95),
     ('uploads-usage', 96),
-    ('catalog-recording-times', 97),
-    ('catalog-recordings-2', 98),
-    ('store-usage-2', 99),
-    ('uploads-usage-2', 100),
-    ('uploads-usage-4', 101),
-    ('store-owners', 102);
+    ('catalog-facet-bytes', 97),
+    ('catalog-recording-times', 98),
+    ('catalog-recordings-2', 99),
+    ('store-usage-2', 100),
+    ('uploads-usage-2', 101),
+    ('uploads-usage-4', 102),
+    ('store-owners', 103);
