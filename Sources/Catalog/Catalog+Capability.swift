@@ -37,7 +37,8 @@ extension Catalog: Capability {
                 .user(.viewer),
                 [
                     ObjectManagementServiceMethods.getObject, ObjectManagementServiceMethods.getObjectFacets,
-                    ObjectManagementServiceMethods.getStatistics, ObjectManagementServiceMethods.listSavedSearches,
+                    ObjectManagementServiceMethods.getStatistics, ObjectManagementServiceMethods.getStorageUse,
+                    ObjectManagementServiceMethods.listSavedSearches,
                 ]
             ),
         ])

@@ -62,7 +62,8 @@ package struct Catalog: Sendable {
         management = ObjectManagementService(
             removal: removal, bulkOperations: bulkOperations,
             tagEditing: TagEditing(database: database, clock: clock, outbox: outbox),
-            statistics: Statistics(database: database, clock: clock), database: database,
+            statistics: Statistics(database: database, clock: clock),
+            storageUse: StorageUse(database: database, devices: devices), database: database,
             tokens: tokens, facets: ObjectFacets(database: database, clock: clock, devices: devices, names: names),
             savedSearches: SavedSearches(database: database, clock: clock), zones: environment.timeZones)
         recordings = RecordingIndex(

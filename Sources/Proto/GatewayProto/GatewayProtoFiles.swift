@@ -181,6 +181,8 @@ public enum GatewayProtoFiles {
         GetSiteUploadResponse.self,
         GetStatisticsRequest.self,
         GetStatisticsResponse.self,
+        GetStorageUseRequest.self,
+        GetStorageUseResponse.self,
         GetSystemStatusRequest.self,
         GetSystemStatusResponse.self,
         GetTrashSettingsRequest.self,
@@ -326,6 +328,8 @@ public enum GatewayProtoFiles {
         StartEngineCopyRequest.self,
         StopEngineCopyRequest.self,
         StorageObject.self,
+        StorageUseGroup.self,
+        StorageUseValue.self,
         StoredFileInfo.self,
         StoredUploadPart.self,
         SystemSetting.self,
@@ -852,6 +856,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.ObjectManagementService.ListBadObjects	Lists objects whose bytes differ from their verified checksum.
         archebase.data_gateway.v1.ObjectManagementService.GetObject	Returns one object with all its details, in any state.
         archebase.data_gateway.v1.ObjectManagementService.GetStatistics	Returns the stored amount, and the changes of each of the last days.
+        archebase.data_gateway.v1.ObjectManagementService.GetStorageUse	Returns what fills the store: objects and bytes by site, device, content type, tag, month or day, the largest first.
         archebase.data_gateway.v1.ObjectManagementService.GetObjectFacets	Returns the number of objects that match a filter, and the values of device, site, day and tags that narrow it.
         archebase.data_gateway.v1.ObjectManagementService.ListSavedSearches	Returns the searches that the organization's users share, by name.
         archebase.data_gateway.v1.ObjectManagementService.SaveSearch	Saves a search for the organization's users. One of the same name is replaced, and keeps its id.
@@ -904,6 +909,20 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.GetStatisticsRequest.days	0 means 30, at most 400.
         archebase.data_gateway.v1.GetStatisticsResponse.stored_objects	The current number and size of verified objects.
         archebase.data_gateway.v1.GetStatisticsResponse.days	Today, by UTC, and the days before it, oldest first, including days without changes.
+        archebase.data_gateway.v1.GetStorageUseRequest.group_by	Returns this group only: `organization`, `site`, `device`, `content_type`, `month`, `day` or `raw_tags.KEY`; empty = organization (for all organizations), site, device, content type and month.
+        archebase.data_gateway.v1.GetStorageUseRequest.value_limit	The number of values of each group; 0 means 20, at most 1000.
+        archebase.data_gateway.v1.GetStorageUseRequest.time_zone	The time zone of months and days, a name such as `Europe/Berlin`; empty = UTC.
+        archebase.data_gateway.v1.GetStorageUseResponse.objects	The objects outside the trash.
+        archebase.data_gateway.v1.GetStorageUseResponse.trashed_objects	The objects in the trash; 0 while `is_complete` is false.
+        archebase.data_gateway.v1.GetStorageUseResponse.tag_keys	The keys of the 20 tags that most objects have.
+        archebase.data_gateway.v1.GetStorageUseResponse.is_complete	False = objects of earlier versions are still being added: there are more bytes than the sums say.
+        archebase.data_gateway.v1.StorageUseGroup	The objects outside the trash by one property.
+        archebase.data_gateway.v1.StorageUseGroup.name	The property, as `group_by` names it.
+        archebase.data_gateway.v1.StorageUseGroup.values	The values with most bytes, of the 10000 with most objects; months and days, by the recording or else the upload, the latest first.
+        archebase.data_gateway.v1.StorageUseGroup.total_values	The number of all values.
+        archebase.data_gateway.v1.StorageUseGroup.is_lower_bound	Whether there may be more than `total_values`, because counting all would take too long.
+        archebase.data_gateway.v1.StorageUseValue.value	The name of the organization, the id of the site or device, the content type, the value of the tag, `2026-01` or `2026-01-31`.
+        archebase.data_gateway.v1.StorageUseValue.display_name	The name of a site or a device that has one.
         archebase.data_gateway.v1.GetObjectFacetsRequest.filter	A filter as in ListObjects; empty = all objects.
         archebase.data_gateway.v1.GetObjectFacetsRequest.facet	Returns this facet only, by its name; empty = all.
         archebase.data_gateway.v1.GetObjectFacetsRequest.value_contains	Returns only values that contain this text, in upper or lower case, of the 10000 most frequent ones (2000 devices). Devices and sites are found by their names, too. Ignored without `facet`.

@@ -57,6 +57,9 @@ public protocol ObjectManagementServiceHandler: Sendable {
     /// Returns the stored amount, and the changes of each of the last days.
     func getStatistics(_ request: GetStatisticsRequest, context: Context) async throws -> GetStatisticsResponse
 
+    /// Returns what fills the store: objects and bytes by site, device, content type, tag, month or day, the largest first.
+    func getStorageUse(_ request: GetStorageUseRequest, context: Context) async throws -> GetStorageUseResponse
+
     /// Returns the number of objects that match a filter, and the values of device, site, day and tags that narrow it.
     func getObjectFacets(_ request: GetObjectFacetsRequest, context: Context) async throws -> GetObjectFacetsResponse
 
@@ -90,6 +93,7 @@ extension ObjectManagementServiceHandler {
         registry.add(ObjectManagementServiceMethods.listBadObjects, unary: { try await self.listBadObjects($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.getObject, unary: { try await self.getObject($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.getStatistics, unary: { try await self.getStatistics($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.getStorageUse, unary: { try await self.getStorageUse($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.getObjectFacets, unary: { try await self.getObjectFacets($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.listSavedSearches, unary: { try await self.listSavedSearches($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.saveSearch, unary: { try await self.saveSearch($0, context: $1) })
@@ -117,11 +121,12 @@ public enum ObjectManagementServiceMethods {
     public static let listBadObjects = MethodDescriptor(service: service, name: "ListBadObjects", kind: .unary, isSideEffectFree: true)
     public static let getObject = MethodDescriptor(service: service, name: "GetObject", kind: .unary, isSideEffectFree: true)
     public static let getStatistics = MethodDescriptor(service: service, name: "GetStatistics", kind: .unary, isSideEffectFree: true)
+    public static let getStorageUse = MethodDescriptor(service: service, name: "GetStorageUse", kind: .unary, isSideEffectFree: true)
     public static let getObjectFacets = MethodDescriptor(service: service, name: "GetObjectFacets", kind: .unary, isSideEffectFree: true)
     public static let listSavedSearches = MethodDescriptor(service: service, name: "ListSavedSearches", kind: .unary, isSideEffectFree: true)
     public static let saveSearch = MethodDescriptor(service: service, name: "SaveSearch", kind: .unary)
     public static let deleteSavedSearch = MethodDescriptor(service: service, name: "DeleteSavedSearch", kind: .unary)
-    public static let all: [MethodDescriptor] = [deleteObject, restoreObject, purgeObject, setTrashSettings, getTrashSettings, updateObject, deleteObjects, restoreObjects, purgeObjects, undoObjectOperation, getObjectOperation, listObjectOperations, cancelObjectOperation, setRetention, getRetention, listBadObjects, getObject, getStatistics, getObjectFacets, listSavedSearches, saveSearch, deleteSavedSearch]
+    public static let all: [MethodDescriptor] = [deleteObject, restoreObject, purgeObject, setTrashSettings, getTrashSettings, updateObject, deleteObjects, restoreObjects, purgeObjects, undoObjectOperation, getObjectOperation, listObjectOperations, cancelObjectOperation, setRetention, getRetention, listBadObjects, getObject, getStatistics, getStorageUse, getObjectFacets, listSavedSearches, saveSearch, deleteSavedSearch]
     /// The HTTP requests that call the methods.
     public static let routes: [HTTPRoute] = [
         HTTPRoute(deleteObject, "DELETE", RouteTemplate([.literal("v1"), .literal("objects"), .single], [.init("file_id", 2..<3)]), messages: ("archebase.data_gateway.v1.DeleteObjectRequest", "archebase.data_gateway.v1.DeleteObjectResponse")),
@@ -142,6 +147,7 @@ public enum ObjectManagementServiceMethods {
         HTTPRoute(listBadObjects, "GET", RouteTemplate([.literal("v1"), .literal("badObjects")]), messages: ("archebase.data_gateway.v1.ListBadObjectsRequest", "archebase.data_gateway.v1.ListBadObjectsResponse")),
         HTTPRoute(getObject, "GET", RouteTemplate([.literal("v1"), .literal("objects"), .single], [.init("file_id", 2..<3)]), messages: ("archebase.data_gateway.v1.GetObjectRequest", "archebase.data_gateway.v1.ObjectDetails")),
         HTTPRoute(getStatistics, "GET", RouteTemplate([.literal("v1"), .literal("statistics")]), messages: ("archebase.data_gateway.v1.GetStatisticsRequest", "archebase.data_gateway.v1.GetStatisticsResponse")),
+        HTTPRoute(getStorageUse, "GET", RouteTemplate([.literal("v1"), .literal("storageUse")]), messages: ("archebase.data_gateway.v1.GetStorageUseRequest", "archebase.data_gateway.v1.GetStorageUseResponse")),
         HTTPRoute(getObjectFacets, "GET", RouteTemplate([.literal("v1"), .literal("objects")], verb: "facets"), messages: ("archebase.data_gateway.v1.GetObjectFacetsRequest", "archebase.data_gateway.v1.GetObjectFacetsResponse")),
         HTTPRoute(listSavedSearches, "GET", RouteTemplate([.literal("v1"), .literal("savedSearches")]), messages: ("archebase.data_gateway.v1.ListSavedSearchesRequest", "archebase.data_gateway.v1.ListSavedSearchesResponse")),
         HTTPRoute(saveSearch, "POST", RouteTemplate([.literal("v1"), .literal("savedSearches")]), body: .whole, messages: ("archebase.data_gateway.v1.SaveSearchRequest", "archebase.data_gateway.v1.SavedSearch")),
@@ -237,6 +243,11 @@ public struct ObjectManagementServiceClient<Transport: CallTransport>: Sendable 
     /// Returns the stored amount, and the changes of each of the last days.
     public func getStatistics(_ request: GetStatisticsRequest, options: CallOptions = CallOptions()) async throws -> GetStatisticsResponse {
         try await transport.unary(ObjectManagementServiceMethods.getStatistics, request, options: options)
+    }
+
+    /// Returns what fills the store: objects and bytes by site, device, content type, tag, month or day, the largest first.
+    public func getStorageUse(_ request: GetStorageUseRequest, options: CallOptions = CallOptions()) async throws -> GetStorageUseResponse {
+        try await transport.unary(ObjectManagementServiceMethods.getStorageUse, request, options: options)
     }
 
     /// Returns the number of objects that match a filter, and the values of device, site, day and tags that narrow it.
@@ -2099,6 +2110,245 @@ public struct GetStatisticsResponse: Message {
     }
 }
 
+public struct GetStorageUseRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GetStorageUseRequest" }
+
+    /// Returns this group only: `organization`, `site`, `device`, `content_type`, `month`, `day` or `raw_tags.KEY`; empty = organization
+    /// (for all organizations), site, device, content type and month.
+    public var groupBy: String = ""
+    /// The number of values of each group; 0 means 20, at most 1000.
+    public var valueLimit: Int32 = 0
+    /// The time zone of months and days, a name such as `Europe/Berlin`; empty = UTC.
+    public var timeZone: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        groupBy: String = "",
+        valueLimit: Int32 = 0,
+        timeZone: String = ""
+    ) {
+        self.groupBy = groupBy
+        self.valueLimit = valueLimit
+        self.timeZone = timeZone
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.groupBy, from: &reader)
+            case 16: try ProtoInt32.merge(into: &self.valueLimit, from: &reader)
+            case 26: try ProtoString.merge(into: &self.timeZone, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.groupBy, tag: 10)
+        size += ProtoInt32.size(self.valueLimit, tag: 16)
+        size += ProtoString.size(self.timeZone, tag: 26)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.timeZone, tag: 26, to: &writer)
+        ProtoInt32.write(self.valueLimit, tag: 16, to: &writer)
+        ProtoString.write(self.groupBy, tag: 10, to: &writer)
+    }
+}
+
+public struct GetStorageUseResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GetStorageUseResponse" }
+
+    /// The objects outside the trash.
+    public var objects: Int64 = 0
+    public var bytes: Int64 = 0
+    /// The objects in the trash; 0 while `is_complete` is false.
+    public var trashedObjects: Int64 = 0
+    public var trashedBytes: Int64 = 0
+    public var groups: [StorageUseGroup] = []
+    /// The keys of the 20 tags that most objects have.
+    public var tagKeys: [String] = []
+    /// False = objects of earlier versions are still being added: there are more bytes than the sums say.
+    public var isComplete: Bool = false
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        objects: Int64 = 0,
+        bytes: Int64 = 0,
+        trashedObjects: Int64 = 0,
+        trashedBytes: Int64 = 0,
+        groups: [StorageUseGroup] = [],
+        tagKeys: [String] = [],
+        isComplete: Bool = false
+    ) {
+        self.objects = objects
+        self.bytes = bytes
+        self.trashedObjects = trashedObjects
+        self.trashedBytes = trashedBytes
+        self.groups = groups
+        self.tagKeys = tagKeys
+        self.isComplete = isComplete
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt64.merge(into: &self.objects, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.bytes, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.trashedObjects, from: &reader)
+            case 32: try ProtoInt64.merge(into: &self.trashedBytes, from: &reader)
+            case 42: try ProtoMessage<StorageUseGroup>.append(to: &self.groups, tag: tag, from: &reader)
+            case 50: try ProtoString.append(to: &self.tagKeys, tag: tag, from: &reader)
+            case 56: try ProtoBool.merge(into: &self.isComplete, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt64.size(self.objects, tag: 8)
+        size += ProtoInt64.size(self.bytes, tag: 16)
+        size += ProtoInt64.size(self.trashedObjects, tag: 24)
+        size += ProtoInt64.size(self.trashedBytes, tag: 32)
+        size += ProtoMessage<StorageUseGroup>.size(repeated: self.groups, tag: 42)
+        size += ProtoString.size(repeated: self.tagKeys, tag: 50)
+        size += ProtoBool.size(self.isComplete, tag: 56)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoBool.write(self.isComplete, tag: 56, to: &writer)
+        ProtoString.write(repeated: self.tagKeys, tag: 50, to: &writer)
+        ProtoMessage<StorageUseGroup>.write(repeated: self.groups, tag: 42, to: &writer)
+        ProtoInt64.write(self.trashedBytes, tag: 32, to: &writer)
+        ProtoInt64.write(self.trashedObjects, tag: 24, to: &writer)
+        ProtoInt64.write(self.bytes, tag: 16, to: &writer)
+        ProtoInt64.write(self.objects, tag: 8, to: &writer)
+    }
+}
+
+/// The objects outside the trash by one property.
+public struct StorageUseGroup: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.StorageUseGroup" }
+
+    /// The property, as `group_by` names it.
+    public var name: String = ""
+    /// The values with most bytes, of the 10000 with most objects; months and days, by the recording or else the upload, the latest first.
+    public var values: [StorageUseValue] = []
+    /// The number of all values.
+    public var totalValues: Int64 = 0
+    /// Whether there may be more than `total_values`, because counting all would take too long.
+    public var isLowerBound: Bool = false
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        name: String = "",
+        values: [StorageUseValue] = [],
+        totalValues: Int64 = 0,
+        isLowerBound: Bool = false
+    ) {
+        self.name = name
+        self.values = values
+        self.totalValues = totalValues
+        self.isLowerBound = isLowerBound
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.name, from: &reader)
+            case 18: try ProtoMessage<StorageUseValue>.append(to: &self.values, tag: tag, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.totalValues, from: &reader)
+            case 32: try ProtoBool.merge(into: &self.isLowerBound, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.name, tag: 10)
+        size += ProtoMessage<StorageUseValue>.size(repeated: self.values, tag: 18)
+        size += ProtoInt64.size(self.totalValues, tag: 24)
+        size += ProtoBool.size(self.isLowerBound, tag: 32)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoBool.write(self.isLowerBound, tag: 32, to: &writer)
+        ProtoInt64.write(self.totalValues, tag: 24, to: &writer)
+        ProtoMessage<StorageUseValue>.write(repeated: self.values, tag: 18, to: &writer)
+        ProtoString.write(self.name, tag: 10, to: &writer)
+    }
+}
+
+public struct StorageUseValue: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.StorageUseValue" }
+
+    /// The name of the organization, the id of the site or device, the content type, the value of the tag, `2026-01` or `2026-01-31`.
+    public var value: String = ""
+    /// The name of a site or a device that has one.
+    public var displayName: String = ""
+    public var objects: Int64 = 0
+    public var bytes: Int64 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        value: String = "",
+        displayName: String = "",
+        objects: Int64 = 0,
+        bytes: Int64 = 0
+    ) {
+        self.value = value
+        self.displayName = displayName
+        self.objects = objects
+        self.bytes = bytes
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.value, from: &reader)
+            case 18: try ProtoString.merge(into: &self.displayName, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.objects, from: &reader)
+            case 32: try ProtoInt64.merge(into: &self.bytes, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.value, tag: 10)
+        size += ProtoString.size(self.displayName, tag: 18)
+        size += ProtoInt64.size(self.objects, tag: 24)
+        size += ProtoInt64.size(self.bytes, tag: 32)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt64.write(self.bytes, tag: 32, to: &writer)
+        ProtoInt64.write(self.objects, tag: 24, to: &writer)
+        ProtoString.write(self.displayName, tag: 18, to: &writer)
+        ProtoString.write(self.value, tag: 10, to: &writer)
+    }
+}
+
 public struct GetObjectFacetsRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.GetObjectFacetsRequest" }
 
@@ -2719,77 +2969,88 @@ extension FileDescriptor {
             ZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBIioKFEdldFN0YXRpc3RpY3NSZXF1ZXN0EhIKBGRheXMYASAB\
             KAVSBGRheXMioQEKFUdldFN0YXRpc3RpY3NSZXNwb25zZRIlCg5zdG9yZWRfb2JqZWN0cxgBIAEoA1INc3RvcmVkT2JqZWN0cxIh\
             CgxzdG9yZWRfYnl0ZXMYAiABKANSC3N0b3JlZEJ5dGVzEj4KBGRheXMYAyADKAsyKi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
-            LkRhaWx5U3RhdGlzdGljc1IEZGF5cyKrAQoWR2V0T2JqZWN0RmFjZXRzUmVxdWVzdBIWCgZmaWx0ZXIYASABKAlSBmZpbHRlchIU\
-            CgVmYWNldBgCIAEoCVIFZmFjZXQSJQoOdmFsdWVfY29udGFpbnMYAyABKAlSDXZhbHVlQ29udGFpbnMSHwoLdmFsdWVfbGltaXQY\
-            BCABKAVSCnZhbHVlTGltaXQSGwoJdGltZV96b25lGAUgASgJUgh0aW1lWm9uZSKKAQoXR2V0T2JqZWN0RmFjZXRzUmVzcG9uc2US\
-            FAoFY291bnQYASABKANSBWNvdW50EhkKCGlzX2V4YWN0GAIgASgIUgdpc0V4YWN0Ej4KBmZhY2V0cxgDIAMoCzImLmFyY2hlYmFz\
-            ZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RmFjZXRSBmZhY2V0cyKvAQoLT2JqZWN0RmFjZXQSEgoEbmFtZRgBIAEoCVIEbmFtZRJD\
-            CgZ2YWx1ZXMYAiADKAsyKy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdEZhY2V0VmFsdWVSBnZhbHVlcxIhCgx0b3Rh\
-            bF92YWx1ZXMYAyABKANSC3RvdGFsVmFsdWVzEiQKDmlzX2xvd2VyX2JvdW5kGAQgASgIUgxpc0xvd2VyQm91bmQiQgoQT2JqZWN0\
-            RmFjZXRWYWx1ZRIUCgV2YWx1ZRgBIAEoCVIFdmFsdWUSGAoHb2JqZWN0cxgCIAEoA1IHb2JqZWN0cyLdAQoLU2F2ZWRTZWFyY2gS\
-            GwoJc2VhcmNoX2lkGAEgASgDUghzZWFyY2hJZBISCgRuYW1lGAIgASgJUgRuYW1lEhYKBmZpbHRlchgDIAEoCVIGZmlsdGVyEhkK\
-            CG9yZGVyX2J5GAQgASgJUgdvcmRlckJ5EhgKB2NvbHVtbnMYBSADKAlSB2NvbHVtbnMSGQoIc2F2ZWRfYnkYBiABKAlSB3NhdmVk\
-            QnkSNQoIc2F2ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgdzYXZlZEF0IhoKGExpc3RTYXZlZFNlYXJj\
-            aGVzUmVxdWVzdCJqChlMaXN0U2F2ZWRTZWFyY2hlc1Jlc3BvbnNlEk0KDnNhdmVkX3NlYXJjaGVzGAEgAygLMiYuYXJjaGViYXNl\
-            LmRhdGFfZ2F0ZXdheS52MS5TYXZlZFNlYXJjaFINc2F2ZWRTZWFyY2hlcyJ0ChFTYXZlU2VhcmNoUmVxdWVzdBISCgRuYW1lGAEg\
-            ASgJUgRuYW1lEhYKBmZpbHRlchgCIAEoCVIGZmlsdGVyEhkKCG9yZGVyX2J5GAMgASgJUgdvcmRlckJ5EhgKB2NvbHVtbnMYBCAD\
-            KAlSB2NvbHVtbnMiNwoYRGVsZXRlU2F2ZWRTZWFyY2hSZXF1ZXN0EhsKCXNlYXJjaF9pZBgBIAEoA1IIc2VhcmNoSWQiGwoZRGVs\
-            ZXRlU2F2ZWRTZWFyY2hSZXNwb25zZSLhAgoPRGFpbHlTdGF0aXN0aWNzEhIKBGRhdGUYASABKAlSBGRhdGUSJQoOc3RvcmVkX29i\
-            amVjdHMYAiABKANSDXN0b3JlZE9iamVjdHMSIQoMc3RvcmVkX2J5dGVzGAMgASgDUgtzdG9yZWRCeXRlcxInCg9hcnJpdmVkX29i\
-            amVjdHMYBCABKANSDmFycml2ZWRPYmplY3RzEiMKDWFycml2ZWRfYnl0ZXMYBSABKANSDGFycml2ZWRCeXRlcxInCg9kZWxldGVk\
-            X29iamVjdHMYBiABKANSDmRlbGV0ZWRPYmplY3RzEiMKDWRlbGV0ZWRfYnl0ZXMYByABKANSDGRlbGV0ZWRCeXRlcxIrChFyZXF1\
-            ZXN0ZWRfb2JqZWN0cxgIIAEoA1IQcmVxdWVzdGVkT2JqZWN0cxInCg9yZXF1ZXN0ZWRfYnl0ZXMYCSABKANSDnJlcXVlc3RlZEJ5\
-            dGVzKrIBChVPYmplY3RPcGVyYXRpb25TdGF0dXMSJwojT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfVU5TUEVDSUZJRUQQABIjCh9P\
-            QkpFQ1RfT1BFUkFUSU9OX1NUQVRVU19SVU5OSU5HEAESJQohT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfU1VDQ0VFREVEEAISJAog\
-            T0JKRUNUX09QRVJBVElPTl9TVEFUVVNfQ0FOQ0VMRUQQAyrCAQoTT2JqZWN0T3BlcmF0aW9uS2luZBIlCiFPQkpFQ1RfT1BFUkFU\
-            SU9OX0tJTkRfVU5TUEVDSUZJRUQQABIgChxPQkpFQ1RfT1BFUkFUSU9OX0tJTkRfREVMRVRFEAESIQodT0JKRUNUX09QRVJBVElP\
-            Tl9LSU5EX1JFU1RPUkUQAhIfChtPQkpFQ1RfT1BFUkFUSU9OX0tJTkRfUFVSR0UQAxIeChpPQkpFQ1RfT1BFUkFUSU9OX0tJTkRf\
-            VU5ETxAEMu0aChdPYmplY3RNYW5hZ2VtZW50U2VydmljZRKOAQoMRGVsZXRlT2JqZWN0Ei4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
-            eS52MS5EZWxldGVPYmplY3RSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXNwb25zZSId\
-            gtPkkwIXKhUvdjEvb2JqZWN0cy97ZmlsZV9pZH0SnAEKDVJlc3RvcmVPYmplY3QSLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
-            LlJlc3RvcmVPYmplY3RSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXN0b3JlT2JqZWN0UmVzcG9uc2UiKILT\
-            5JMCIiIdL3YxL29iamVjdHMve2ZpbGVfaWR9OnJlc3RvcmU6ASoSlAEKC1B1cmdlT2JqZWN0Ei0uYXJjaGViYXNlLmRhdGFfZ2F0\
-            ZXdheS52MS5QdXJnZU9iamVjdFJlcXVlc3QaLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlB1cmdlT2JqZWN0UmVzcG9uc2Ui\
-            JoLT5JMCICIbL3YxL29iamVjdHMve2ZpbGVfaWR9OnB1cmdlOgEqEpkBChBTZXRUcmFzaFNldHRpbmdzEjIuYXJjaGViYXNlLmRh\
-            dGFfZ2F0ZXdheS52MS5TZXRUcmFzaFNldHRpbmdzUmVxdWVzdBozLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU2V0VHJhc2hT\
-            ZXR0aW5nc1Jlc3BvbnNlIhyC0+STAhYaES92MS90cmFzaFNldHRpbmdzOgEqEpkBChBHZXRUcmFzaFNldHRpbmdzEjIuYXJjaGVi\
-            YXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRUcmFzaFNldHRpbmdzUmVxdWVzdBozLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0\
-            VHJhc2hTZXR0aW5nc1Jlc3BvbnNlIhyQAgGC0+STAhMSES92MS90cmFzaFNldHRpbmdzEpEBCgxVcGRhdGVPYmplY3QSLi5hcmNo\
-            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwZGF0ZU9iamVjdFJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwZGF0\
-            ZU9iamVjdFJlc3BvbnNlIiCC0+STAhoyFS92MS9vYmplY3RzL3tmaWxlX2lkfToBKhKRAQoNRGVsZXRlT2JqZWN0cxIvLmFyY2hl\
-            YmFzZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlT2JqZWN0c1JlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRlbGV0\
-            ZU9iamVjdHNSZXNwb25zZSIdgtPkkwIXIhIvdjEvb2JqZWN0czpkZWxldGU6ASoSlQEKDlJlc3RvcmVPYmplY3RzEjAuYXJjaGVi\
-            YXNlLmRhdGFfZ2F0ZXdheS52MS5SZXN0b3JlT2JqZWN0c1JlcXVlc3QaMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlc3Rv\
-            cmVPYmplY3RzUmVzcG9uc2UiHoLT5JMCGCITL3YxL29iamVjdHM6cmVzdG9yZToBKhKNAQoMUHVyZ2VPYmplY3RzEi4uYXJjaGVi\
-            YXNlLmRhdGFfZ2F0ZXdheS52MS5QdXJnZU9iamVjdHNSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QdXJnZU9i\
-            amVjdHNSZXNwb25zZSIcgtPkkwIWIhEvdjEvb2JqZWN0czpwdXJnZToBKhK5AQoTVW5kb09iamVjdE9wZXJhdGlvbhI1LmFyY2hl\
-            YmFzZS5kYXRhX2dhdGV3YXkudjEuVW5kb09iamVjdE9wZXJhdGlvblJlcXVlc3QaNi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
-            LlVuZG9PYmplY3RPcGVyYXRpb25SZXNwb25zZSIzgtPkkwItIigvdjEvb2JqZWN0T3BlcmF0aW9ucy97b3BlcmF0aW9uX2lkfTp1\
-            bmRvOgEqErEBChJHZXRPYmplY3RPcGVyYXRpb24SNC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdE9wZXJhdGlv\
-            blJlcXVlc3QaNS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdE9wZXJhdGlvblJlc3BvbnNlIi6QAgGC0+STAiUS\
-            Iy92MS9vYmplY3RPcGVyYXRpb25zL3tvcGVyYXRpb25faWR9EqgBChRMaXN0T2JqZWN0T3BlcmF0aW9ucxI2LmFyY2hlYmFzZS5k\
-            YXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdE9wZXJhdGlvbnNSZXF1ZXN0GjcuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0\
-            T2JqZWN0T3BlcmF0aW9uc1Jlc3BvbnNlIh+QAgGC0+STAhYSFC92MS9vYmplY3RPcGVyYXRpb25zEsEBChVDYW5jZWxPYmplY3RP\
-            cGVyYXRpb24SNy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbE9iamVjdE9wZXJhdGlvblJlcXVlc3QaOC5hcmNoZWJh\
-            c2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbE9iamVjdE9wZXJhdGlvblJlc3BvbnNlIjWC0+STAi8iKi92MS9vYmplY3RPcGVyYXRp\
-            b25zL3tvcGVyYXRpb25faWR9OmNhbmNlbDoBKhKJAQoMU2V0UmV0ZW50aW9uEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5T\
-            ZXRSZXRlbnRpb25SZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TZXRSZXRlbnRpb25SZXNwb25zZSIYgtPkkwIS\
-            Gg0vdjEvcmV0ZW50aW9uOgEqEokBCgxHZXRSZXRlbnRpb24SLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFJldGVudGlv\
-            blJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFJldGVudGlvblJlc3BvbnNlIhiQAgGC0+STAg8SDS92MS9y\
-            ZXRlbnRpb24SkAEKDkxpc3RCYWRPYmplY3RzEjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0QmFkT2JqZWN0c1JlcXVl\
-            c3QaMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RCYWRPYmplY3RzUmVzcG9uc2UiGZACAYLT5JMCEBIOL3YxL2JhZE9i\
-            amVjdHMShAEKCUdldE9iamVjdBIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2JqZWN0UmVxdWVzdBooLmFyY2hlYmFz\
-            ZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RGV0YWlscyIgkAIBgtPkkwIXEhUvdjEvb2JqZWN0cy97ZmlsZV9pZH0SjQEKDUdldFN0\
-            YXRpc3RpY3MSLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFN0YXRpc3RpY3NSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFf\
-            Z2F0ZXdheS52MS5HZXRTdGF0aXN0aWNzUmVzcG9uc2UiGZACAYLT5JMCEBIOL3YxL3N0YXRpc3RpY3MSlwEKD0dldE9iamVjdEZh\
-            Y2V0cxIxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2JqZWN0RmFjZXRzUmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRhX2dh\
-            dGV3YXkudjEuR2V0T2JqZWN0RmFjZXRzUmVzcG9uc2UiHZACAYLT5JMCFBISL3YxL29iamVjdHM6ZmFjZXRzEpwBChFMaXN0U2F2\
-            ZWRTZWFyY2hlcxIzLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFNhdmVkU2VhcmNoZXNSZXF1ZXN0GjQuYXJjaGViYXNl\
-            LmRhdGFfZ2F0ZXdheS52MS5MaXN0U2F2ZWRTZWFyY2hlc1Jlc3BvbnNlIhyQAgGC0+STAhMSES92MS9zYXZlZFNlYXJjaGVzEoAB\
-            CgpTYXZlU2VhcmNoEiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TYXZlU2VhcmNoUmVxdWVzdBomLmFyY2hlYmFzZS5kYXRh\
-            X2dhdGV3YXkudjEuU2F2ZWRTZWFyY2giHILT5JMCFiIRL3YxL3NhdmVkU2VhcmNoZXM6ASoSpQEKEURlbGV0ZVNhdmVkU2VhcmNo\
-            EjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVTYXZlZFNlYXJjaFJlcXVlc3QaNC5hcmNoZWJhc2UuZGF0YV9nYXRl\
-            d2F5LnYxLkRlbGV0ZVNhdmVkU2VhcmNoUmVzcG9uc2UiJYLT5JMCHyodL3YxL3NhdmVkU2VhcmNoZXMve3NlYXJjaF9pZH1iBnBy\
-            b3RvMw==
+            LkRhaWx5U3RhdGlzdGljc1IEZGF5cyJvChRHZXRTdG9yYWdlVXNlUmVxdWVzdBIZCghncm91cF9ieRgBIAEoCVIHZ3JvdXBCeRIf\
+            Cgt2YWx1ZV9saW1pdBgCIAEoBVIKdmFsdWVMaW1pdBIbCgl0aW1lX3pvbmUYAyABKAlSCHRpbWVab25lIpUCChVHZXRTdG9yYWdl\
+            VXNlUmVzcG9uc2USGAoHb2JqZWN0cxgBIAEoA1IHb2JqZWN0cxIUCgVieXRlcxgCIAEoA1IFYnl0ZXMSJwoPdHJhc2hlZF9vYmpl\
+            Y3RzGAMgASgDUg50cmFzaGVkT2JqZWN0cxIjCg10cmFzaGVkX2J5dGVzGAQgASgDUgx0cmFzaGVkQnl0ZXMSQgoGZ3JvdXBzGAUg\
+            AygLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdG9yYWdlVXNlR3JvdXBSBmdyb3VwcxIZCgh0YWdfa2V5cxgGIAMoCVIH\
+            dGFnS2V5cxIfCgtpc19jb21wbGV0ZRgHIAEoCFIKaXNDb21wbGV0ZSKyAQoPU3RvcmFnZVVzZUdyb3VwEhIKBG5hbWUYASABKAlS\
+            BG5hbWUSQgoGdmFsdWVzGAIgAygLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdG9yYWdlVXNlVmFsdWVSBnZhbHVlcxIh\
+            Cgx0b3RhbF92YWx1ZXMYAyABKANSC3RvdGFsVmFsdWVzEiQKDmlzX2xvd2VyX2JvdW5kGAQgASgIUgxpc0xvd2VyQm91bmQiegoP\
+            U3RvcmFnZVVzZVZhbHVlEhQKBXZhbHVlGAEgASgJUgV2YWx1ZRIhCgxkaXNwbGF5X25hbWUYAiABKAlSC2Rpc3BsYXlOYW1lEhgK\
+            B29iamVjdHMYAyABKANSB29iamVjdHMSFAoFYnl0ZXMYBCABKANSBWJ5dGVzIqsBChZHZXRPYmplY3RGYWNldHNSZXF1ZXN0EhYK\
+            BmZpbHRlchgBIAEoCVIGZmlsdGVyEhQKBWZhY2V0GAIgASgJUgVmYWNldBIlCg52YWx1ZV9jb250YWlucxgDIAEoCVINdmFsdWVD\
+            b250YWlucxIfCgt2YWx1ZV9saW1pdBgEIAEoBVIKdmFsdWVMaW1pdBIbCgl0aW1lX3pvbmUYBSABKAlSCHRpbWVab25lIooBChdH\
+            ZXRPYmplY3RGYWNldHNSZXNwb25zZRIUCgVjb3VudBgBIAEoA1IFY291bnQSGQoIaXNfZXhhY3QYAiABKAhSB2lzRXhhY3QSPgoG\
+            ZmFjZXRzGAMgAygLMiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3RGYWNldFIGZmFjZXRzIq8BCgtPYmplY3RGYWNl\
+            dBISCgRuYW1lGAEgASgJUgRuYW1lEkMKBnZhbHVlcxgCIAMoCzIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RmFj\
+            ZXRWYWx1ZVIGdmFsdWVzEiEKDHRvdGFsX3ZhbHVlcxgDIAEoA1ILdG90YWxWYWx1ZXMSJAoOaXNfbG93ZXJfYm91bmQYBCABKAhS\
+            DGlzTG93ZXJCb3VuZCJCChBPYmplY3RGYWNldFZhbHVlEhQKBXZhbHVlGAEgASgJUgV2YWx1ZRIYCgdvYmplY3RzGAIgASgDUgdv\
+            YmplY3RzIt0BCgtTYXZlZFNlYXJjaBIbCglzZWFyY2hfaWQYASABKANSCHNlYXJjaElkEhIKBG5hbWUYAiABKAlSBG5hbWUSFgoG\
+            ZmlsdGVyGAMgASgJUgZmaWx0ZXISGQoIb3JkZXJfYnkYBCABKAlSB29yZGVyQnkSGAoHY29sdW1ucxgFIAMoCVIHY29sdW1ucxIZ\
+            CghzYXZlZF9ieRgGIAEoCVIHc2F2ZWRCeRI1CghzYXZlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSB3Nh\
+            dmVkQXQiGgoYTGlzdFNhdmVkU2VhcmNoZXNSZXF1ZXN0ImoKGUxpc3RTYXZlZFNlYXJjaGVzUmVzcG9uc2USTQoOc2F2ZWRfc2Vh\
+            cmNoZXMYASADKAsyJi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNhdmVkU2VhcmNoUg1zYXZlZFNlYXJjaGVzInQKEVNhdmVT\
+            ZWFyY2hSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUSFgoGZmlsdGVyGAIgASgJUgZmaWx0ZXISGQoIb3JkZXJfYnkYAyABKAlS\
+            B29yZGVyQnkSGAoHY29sdW1ucxgEIAMoCVIHY29sdW1ucyI3ChhEZWxldGVTYXZlZFNlYXJjaFJlcXVlc3QSGwoJc2VhcmNoX2lk\
+            GAEgASgDUghzZWFyY2hJZCIbChlEZWxldGVTYXZlZFNlYXJjaFJlc3BvbnNlIuECCg9EYWlseVN0YXRpc3RpY3MSEgoEZGF0ZRgB\
+            IAEoCVIEZGF0ZRIlCg5zdG9yZWRfb2JqZWN0cxgCIAEoA1INc3RvcmVkT2JqZWN0cxIhCgxzdG9yZWRfYnl0ZXMYAyABKANSC3N0\
+            b3JlZEJ5dGVzEicKD2Fycml2ZWRfb2JqZWN0cxgEIAEoA1IOYXJyaXZlZE9iamVjdHMSIwoNYXJyaXZlZF9ieXRlcxgFIAEoA1IM\
+            YXJyaXZlZEJ5dGVzEicKD2RlbGV0ZWRfb2JqZWN0cxgGIAEoA1IOZGVsZXRlZE9iamVjdHMSIwoNZGVsZXRlZF9ieXRlcxgHIAEo\
+            A1IMZGVsZXRlZEJ5dGVzEisKEXJlcXVlc3RlZF9vYmplY3RzGAggASgDUhByZXF1ZXN0ZWRPYmplY3RzEicKD3JlcXVlc3RlZF9i\
+            eXRlcxgJIAEoA1IOcmVxdWVzdGVkQnl0ZXMqsgEKFU9iamVjdE9wZXJhdGlvblN0YXR1cxInCiNPQkpFQ1RfT1BFUkFUSU9OX1NU\
+            QVRVU19VTlNQRUNJRklFRBAAEiMKH09CSkVDVF9PUEVSQVRJT05fU1RBVFVTX1JVTk5JTkcQARIlCiFPQkpFQ1RfT1BFUkFUSU9O\
+            X1NUQVRVU19TVUNDRUVERUQQAhIkCiBPQkpFQ1RfT1BFUkFUSU9OX1NUQVRVU19DQU5DRUxFRBADKsIBChNPYmplY3RPcGVyYXRp\
+            b25LaW5kEiUKIU9CSkVDVF9PUEVSQVRJT05fS0lORF9VTlNQRUNJRklFRBAAEiAKHE9CSkVDVF9PUEVSQVRJT05fS0lORF9ERUxF\
+            VEUQARIhCh1PQkpFQ1RfT1BFUkFUSU9OX0tJTkRfUkVTVE9SRRACEh8KG09CSkVDVF9PUEVSQVRJT05fS0lORF9QVVJHRRADEh4K\
+            Gk9CSkVDVF9PUEVSQVRJT05fS0lORF9VTkRPEAQy/RsKF09iamVjdE1hbmFnZW1lbnRTZXJ2aWNlEo4BCgxEZWxldGVPYmplY3QS\
+            Li5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRlbGV0ZU9iamVjdFJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
+            LkRlbGV0ZU9iamVjdFJlc3BvbnNlIh2C0+STAhcqFS92MS9vYmplY3RzL3tmaWxlX2lkfRKcAQoNUmVzdG9yZU9iamVjdBIvLmFy\
+            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVzdG9yZU9iamVjdFJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJl\
+            c3RvcmVPYmplY3RSZXNwb25zZSIogtPkkwIiIh0vdjEvb2JqZWN0cy97ZmlsZV9pZH06cmVzdG9yZToBKhKUAQoLUHVyZ2VPYmpl\
+            Y3QSLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlB1cmdlT2JqZWN0UmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
+            djEuUHVyZ2VPYmplY3RSZXNwb25zZSImgtPkkwIgIhsvdjEvb2JqZWN0cy97ZmlsZV9pZH06cHVyZ2U6ASoSmQEKEFNldFRyYXNo\
+            U2V0dGluZ3MSMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFRyYXNoU2V0dGluZ3NSZXF1ZXN0GjMuYXJjaGViYXNlLmRh\
+            dGFfZ2F0ZXdheS52MS5TZXRUcmFzaFNldHRpbmdzUmVzcG9uc2UiHILT5JMCFhoRL3YxL3RyYXNoU2V0dGluZ3M6ASoSmQEKEEdl\
+            dFRyYXNoU2V0dGluZ3MSMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFRyYXNoU2V0dGluZ3NSZXF1ZXN0GjMuYXJjaGVi\
+            YXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRUcmFzaFNldHRpbmdzUmVzcG9uc2UiHJACAYLT5JMCExIRL3YxL3RyYXNoU2V0dGluZ3MS\
+            kQEKDFVwZGF0ZU9iamVjdBIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuVXBkYXRlT2JqZWN0UmVxdWVzdBovLmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuVXBkYXRlT2JqZWN0UmVzcG9uc2UiIILT5JMCGjIVL3YxL29iamVjdHMve2ZpbGVfaWR9OgEqEpEB\
+            Cg1EZWxldGVPYmplY3RzEi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RzUmVxdWVzdBowLmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlT2JqZWN0c1Jlc3BvbnNlIh2C0+STAhciEi92MS9vYmplY3RzOmRlbGV0ZToBKhKVAQoO\
+            UmVzdG9yZU9iamVjdHMSMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlc3RvcmVPYmplY3RzUmVxdWVzdBoxLmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuUmVzdG9yZU9iamVjdHNSZXNwb25zZSIegtPkkwIYIhMvdjEvb2JqZWN0czpyZXN0b3JlOgEqEo0B\
+            CgxQdXJnZU9iamVjdHMSLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlB1cmdlT2JqZWN0c1JlcXVlc3QaLy5hcmNoZWJhc2Uu\
+            ZGF0YV9nYXRld2F5LnYxLlB1cmdlT2JqZWN0c1Jlc3BvbnNlIhyC0+STAhYiES92MS9vYmplY3RzOnB1cmdlOgEqErkBChNVbmRv\
+            T2JqZWN0T3BlcmF0aW9uEjUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5VbmRvT2JqZWN0T3BlcmF0aW9uUmVxdWVzdBo2LmFy\
+            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuVW5kb09iamVjdE9wZXJhdGlvblJlc3BvbnNlIjOC0+STAi0iKC92MS9vYmplY3RPcGVy\
+            YXRpb25zL3tvcGVyYXRpb25faWR9OnVuZG86ASoSsQEKEkdldE9iamVjdE9wZXJhdGlvbhI0LmFyY2hlYmFzZS5kYXRhX2dhdGV3\
+            YXkudjEuR2V0T2JqZWN0T3BlcmF0aW9uUmVxdWVzdBo1LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2JqZWN0T3BlcmF0\
+            aW9uUmVzcG9uc2UiLpACAYLT5JMCJRIjL3YxL29iamVjdE9wZXJhdGlvbnMve29wZXJhdGlvbl9pZH0SqAEKFExpc3RPYmplY3RP\
+            cGVyYXRpb25zEjYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0T2JqZWN0T3BlcmF0aW9uc1JlcXVlc3QaNy5hcmNoZWJh\
+            c2UuZGF0YV9nYXRld2F5LnYxLkxpc3RPYmplY3RPcGVyYXRpb25zUmVzcG9uc2UiH5ACAYLT5JMCFhIUL3YxL29iamVjdE9wZXJh\
+            dGlvbnMSwQEKFUNhbmNlbE9iamVjdE9wZXJhdGlvbhI3LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ2FuY2VsT2JqZWN0T3Bl\
+            cmF0aW9uUmVxdWVzdBo4LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ2FuY2VsT2JqZWN0T3BlcmF0aW9uUmVzcG9uc2UiNYLT\
+            5JMCLyIqL3YxL29iamVjdE9wZXJhdGlvbnMve29wZXJhdGlvbl9pZH06Y2FuY2VsOgEqEokBCgxTZXRSZXRlbnRpb24SLi5hcmNo\
+            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFJldGVudGlvblJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFJl\
+            dGVudGlvblJlc3BvbnNlIhiC0+STAhIaDS92MS9yZXRlbnRpb246ASoSiQEKDEdldFJldGVudGlvbhIuLmFyY2hlYmFzZS5kYXRh\
+            X2dhdGV3YXkudjEuR2V0UmV0ZW50aW9uUmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0UmV0ZW50aW9uUmVz\
+            cG9uc2UiGJACAYLT5JMCDxINL3YxL3JldGVudGlvbhKQAQoOTGlzdEJhZE9iamVjdHMSMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
+            LnYxLkxpc3RCYWRPYmplY3RzUmVxdWVzdBoxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdEJhZE9iamVjdHNSZXNwb25z\
+            ZSIZkAIBgtPkkwIQEg4vdjEvYmFkT2JqZWN0cxKEAQoJR2V0T2JqZWN0EisuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRP\
+            YmplY3RSZXF1ZXN0GiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3REZXRhaWxzIiCQAgGC0+STAhcSFS92MS9vYmpl\
+            Y3RzL3tmaWxlX2lkfRKNAQoNR2V0U3RhdGlzdGljcxIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3RhdGlzdGljc1Jl\
+            cXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFN0YXRpc3RpY3NSZXNwb25zZSIZkAIBgtPkkwIQEg4vdjEvc3Rh\
+            dGlzdGljcxKNAQoNR2V0U3RvcmFnZVVzZRIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3RvcmFnZVVzZVJlcXVlc3Qa\
+            MC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFN0b3JhZ2VVc2VSZXNwb25zZSIZkAIBgtPkkwIQEg4vdjEvc3RvcmFnZVVz\
+            ZRKXAQoPR2V0T2JqZWN0RmFjZXRzEjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RGYWNldHNSZXF1ZXN0GjIu\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RGYWNldHNSZXNwb25zZSIdkAIBgtPkkwIUEhIvdjEvb2JqZWN0czpm\
+            YWNldHMSnAEKEUxpc3RTYXZlZFNlYXJjaGVzEjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0U2F2ZWRTZWFyY2hlc1Jl\
+            cXVlc3QaNC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RTYXZlZFNlYXJjaGVzUmVzcG9uc2UiHJACAYLT5JMCExIRL3Yx\
+            L3NhdmVkU2VhcmNoZXMSgAEKClNhdmVTZWFyY2gSLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNhdmVTZWFyY2hSZXF1ZXN0\
+            GiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TYXZlZFNlYXJjaCIcgtPkkwIWIhEvdjEvc2F2ZWRTZWFyY2hlczoBKhKlAQoR\
+            RGVsZXRlU2F2ZWRTZWFyY2gSMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRlbGV0ZVNhdmVkU2VhcmNoUmVxdWVzdBo0LmFy\
+            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlU2F2ZWRTZWFyY2hSZXNwb25zZSIlgtPkkwIfKh0vdjEvc2F2ZWRTZWFyY2hl\
+            cy97c2VhcmNoX2lkfWIGcHJvdG8z
             """)
 }
