@@ -124,6 +124,7 @@ public enum GatewayProtoFiles {
         DisableSiteResponse.self,
         DiscardArchiveRequest.self,
         DiscardArchiveResponse.self,
+        DiskForecast.self,
         DownloadObjectLocation.self,
         EnableApiKeyRequest.self,
         EnableApiKeyResponse.self,
@@ -984,6 +985,11 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.GetSystemStatusResponse.last_manual_backup_at	The end of the last complete backup by BackupService; unset before the first one.
         archebase.data_gateway.v1.GetSystemStatusResponse.object_engine	The bucket with the bytes of the objects; unset = they are files in the data directory.
         archebase.data_gateway.v1.GetSystemStatusResponse.replicas	The gateways that use the database on a server, this one among them, in the order of their descriptions; empty = the database is a file in the data directory.
+        archebase.data_gateway.v1.GetSystemStatusResponse.store_size_bytes	The bytes of the object store's disk that can be used, free or not; -1 = unknown.
+        archebase.data_gateway.v1.DiskForecast	A forecast of when the stored objects fill the disk, if they grow as on the last days. What else is written to the disk is not part of it.
+        archebase.data_gateway.v1.DiskForecast.bytes_per_day	The bytes of stored objects without those of deleted ones, for each of the days; 0 without enough history.
+        archebase.data_gateway.v1.DiskForecast.days	The number of complete days, by UTC, that this is the average of; 0 without enough history.
+        archebase.data_gateway.v1.DiskForecast.full_at	When so few bytes are free that new uploads are refused; unset = not within ten years, or the disk is full or does not grow.
         archebase.data_gateway.v1.GatewayReplica	A gateway that uses a database on a server.
         archebase.data_gateway.v1.GatewayReplica.description	The process, with its host and its start.
         archebase.data_gateway.v1.GatewayReplica.is_this	Whether this response comes from it.
@@ -1012,6 +1018,10 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.EngineCopyState.ENGINE_COPY_STATE_INTERRUPTED	An engine does not answer, see `reason`; the gateway tries again.
         archebase.data_gateway.v1.EngineCopyState.ENGINE_COPY_STATE_FAILED	The objects in `failures` cannot be copied; all others are.
         archebase.data_gateway.v1.EngineCopyState.ENGINE_COPY_STATE_COMPLETE	All objects are in the target.
+        archebase.data_gateway.v1.DiskForecastState.DISK_FORECAST_STATE_NO_DISK	The objects are in a bucket, or the free bytes are unknown.
+        archebase.data_gateway.v1.DiskForecastState.DISK_FORECAST_STATE_NOT_ENOUGH_HISTORY	Objects were stored on too few days to tell.
+        archebase.data_gateway.v1.DiskForecastState.DISK_FORECAST_STATE_NOT_GROWING	No more was stored than deleted.
+        archebase.data_gateway.v1.DiskForecastState.DISK_FORECAST_STATE_FULL	New uploads are refused now.
         archebase.data_gateway.v1.UploadManagementService.ListUploads	Lists the unfinished uploads of the caller's organization, newest first; for an admin of SYSTEM who acts for no other organization, all.
         archebase.data_gateway.v1.UploadManagementService.CancelUpload	Aborts an unfinished upload of the caller's organization and removes its stored data; its device learns it with its next call. An upload that was aborted before stays as it is; a completed one is FAILED_PRECONDITION.
         archebase.data_gateway.v1.UploadManagementService.CreateSiteUpload	Begins the upload of a user's file as an upload of a site of the caller's organization. The credentials end with the user's access, and when the site is disabled. Repeated with the same `idempotency_key`, it returns the same upload.
