@@ -150,11 +150,11 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
     func setRetention(_ request: SetRetentionRequest, context: CallContext) async throws -> SetRetentionResponse {
         let rules = try RetentionRules(
             days: request.days, rules: request.rules.map { ($0.filter, $0.days) }, replacesRules: request.replaceRules)
-        let (set, affected) = try await removal.setRetention(
+        let (set, affected, examples) = try await removal.setRetention(
             rules, keepsRules: !request.replaceRules, isDryRun: request.dryRun, by: try Caller(context))
         return SetRetentionResponse(
             days: set.days, affectedObjects: affected.amount.objects, affectedBytes: affected.amount.bytes,
-            rules: set.messages, isLowerBound: affected.isLowerBound)
+            rules: set.messages, isLowerBound: affected.isLowerBound, examples: examples.map(RetentionExample.init))
     }
 
     func getRetention(_ request: GetRetentionRequest, context: CallContext) async throws -> GetRetentionResponse {
@@ -246,6 +246,15 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
 
 extension RetentionRules {
     var messages: [RetentionRule] { rules.map { RetentionRule(filter: $0.text, days: $0.days) } }
+}
+
+extension RetentionExample {
+    init(_ example: ExpiredObject) {
+        let object = example.object
+        self.init(
+            fileID: object.fileID, name: example.name, deviceID: object.owner.deviceID ?? "",
+            siteID: object.owner.siteID, sizeBytes: object.content.size, keptSince: Timestamp(example.keptSince))
+    }
 }
 
 extension StorageUseGroup {

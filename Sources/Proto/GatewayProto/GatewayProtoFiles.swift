@@ -292,6 +292,7 @@ public enum GatewayProtoFiles {
         RestoreObjectsRequest.self,
         RestoreObjectsResponse.self,
         RestoreOutcome.self,
+        RetentionExample.self,
         RetentionRule.self,
         RetireDeviceRequest.self,
         ReturnToPreviousDataRequest.self,
@@ -903,6 +904,10 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.SetRetentionRequest.rules	The first rule that an object matches applies. Used only with `replace_rules`.
         archebase.data_gateway.v1.SetRetentionRequest.replace_rules	False = the rules are not changed.
         archebase.data_gateway.v1.SetRetentionResponse.is_lower_bound	Whether more objects may be affected, because counting all would take too long.
+        archebase.data_gateway.v1.SetRetentionResponse.examples	With `dry_run`, up to 10 of the objects, the oldest first.
+        archebase.data_gateway.v1.RetentionExample	An object that a retention would delete.
+        archebase.data_gateway.v1.RetentionExample.device_id	Empty = the object is the site's.
+        archebase.data_gateway.v1.RetentionExample.kept_since	The time from which its age counts.
         archebase.data_gateway.v1.ObjectDetails.device_id	Empty = uploaded by the site itself.
         archebase.data_gateway.v1.ObjectDetails.organization	The organization's name.
         archebase.data_gateway.v1.ObjectDetails.bucket	The object's place in the object store.

@@ -1695,6 +1695,8 @@ public struct SetRetentionResponse: Message {
     public var rules: [RetentionRule] = []
     /// Whether more objects may be affected, because counting all would take too long.
     public var isLowerBound: Bool = false
+    /// With `dry_run`, up to 10 of the objects, the oldest first.
+    public var examples: [RetentionExample] = []
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -1704,13 +1706,15 @@ public struct SetRetentionResponse: Message {
         affectedObjects: Int64 = 0,
         affectedBytes: Int64 = 0,
         rules: [RetentionRule] = [],
-        isLowerBound: Bool = false
+        isLowerBound: Bool = false,
+        examples: [RetentionExample] = []
     ) {
         self.days = days
         self.affectedObjects = affectedObjects
         self.affectedBytes = affectedBytes
         self.rules = rules
         self.isLowerBound = isLowerBound
+        self.examples = examples
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -1721,6 +1725,7 @@ public struct SetRetentionResponse: Message {
             case 24: try ProtoInt64.merge(into: &self.affectedBytes, from: &reader)
             case 34: try ProtoMessage<RetentionRule>.append(to: &self.rules, tag: tag, from: &reader)
             case 40: try ProtoBool.merge(into: &self.isLowerBound, from: &reader)
+            case 50: try ProtoMessage<RetentionExample>.append(to: &self.examples, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1733,16 +1738,86 @@ public struct SetRetentionResponse: Message {
         size += ProtoInt64.size(self.affectedBytes, tag: 24)
         size += ProtoMessage<RetentionRule>.size(repeated: self.rules, tag: 34)
         size += ProtoBool.size(self.isLowerBound, tag: 40)
+        size += ProtoMessage<RetentionExample>.size(repeated: self.examples, tag: 50)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMessage<RetentionExample>.write(repeated: self.examples, tag: 50, to: &writer)
         ProtoBool.write(self.isLowerBound, tag: 40, to: &writer)
         ProtoMessage<RetentionRule>.write(repeated: self.rules, tag: 34, to: &writer)
         ProtoInt64.write(self.affectedBytes, tag: 24, to: &writer)
         ProtoInt64.write(self.affectedObjects, tag: 16, to: &writer)
         ProtoInt32.write(self.days, tag: 8, to: &writer)
+    }
+}
+
+/// An object that a retention would delete.
+public struct RetentionExample: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.RetentionExample" }
+
+    public var fileID: String = ""
+    public var name: String = ""
+    /// Empty = the object is the site's.
+    public var deviceID: String = ""
+    public var siteID: Int64 = 0
+    public var sizeBytes: Int64 = 0
+    /// The time from which its age counts.
+    public var keptSince: Timestamp?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        fileID: String = "",
+        name: String = "",
+        deviceID: String = "",
+        siteID: Int64 = 0,
+        sizeBytes: Int64 = 0,
+        keptSince: Timestamp? = nil
+    ) {
+        self.fileID = fileID
+        self.name = name
+        self.deviceID = deviceID
+        self.siteID = siteID
+        self.sizeBytes = sizeBytes
+        self.keptSince = keptSince
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.fileID, from: &reader)
+            case 18: try ProtoString.merge(into: &self.name, from: &reader)
+            case 26: try ProtoString.merge(into: &self.deviceID, from: &reader)
+            case 32: try ProtoInt64.merge(into: &self.siteID, from: &reader)
+            case 40: try ProtoInt64.merge(into: &self.sizeBytes, from: &reader)
+            case 50: try ProtoMessage<Timestamp>.merge(into: &self.keptSince, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.fileID, tag: 10)
+        size += ProtoString.size(self.name, tag: 18)
+        size += ProtoString.size(self.deviceID, tag: 26)
+        size += ProtoInt64.size(self.siteID, tag: 32)
+        size += ProtoInt64.size(self.sizeBytes, tag: 40)
+        size += ProtoMessage<Timestamp>.size(optional: self.keptSince, tag: 50)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<Timestamp>.write(optional: self.keptSince, tag: 50, to: &writer)
+        ProtoInt64.write(self.sizeBytes, tag: 40, to: &writer)
+        ProtoInt64.write(self.siteID, tag: 32, to: &writer)
+        ProtoString.write(self.deviceID, tag: 26, to: &writer)
+        ProtoString.write(self.name, tag: 18, to: &writer)
+        ProtoString.write(self.fileID, tag: 10, to: &writer)
     }
 }
 
@@ -2951,106 +3026,110 @@ extension FileDescriptor {
             eS52MS5PYmplY3RPcGVyYXRpb25SCW9wZXJhdGlvbiI7Cg1SZXRlbnRpb25SdWxlEhYKBmZpbHRlchgBIAEoCVIGZmlsdGVyEhIK\
             BGRheXMYAiABKAVSBGRheXMipwEKE1NldFJldGVudGlvblJlcXVlc3QSEgoEZGF5cxgBIAEoBVIEZGF5cxIXCgdkcnlfcnVuGAIg\
             ASgIUgZkcnlSdW4SPgoFcnVsZXMYAyADKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJldGVudGlvblJ1bGVSBXJ1bGVz\
-            EiMKDXJlcGxhY2VfcnVsZXMYBCABKAhSDHJlcGxhY2VSdWxlcyLiAQoUU2V0UmV0ZW50aW9uUmVzcG9uc2USEgoEZGF5cxgBIAEo\
+            EiMKDXJlcGxhY2VfcnVsZXMYBCABKAhSDHJlcGxhY2VSdWxlcyKrAgoUU2V0UmV0ZW50aW9uUmVzcG9uc2USEgoEZGF5cxgBIAEo\
             BVIEZGF5cxIpChBhZmZlY3RlZF9vYmplY3RzGAIgASgDUg9hZmZlY3RlZE9iamVjdHMSJQoOYWZmZWN0ZWRfYnl0ZXMYAyABKANS\
             DWFmZmVjdGVkQnl0ZXMSPgoFcnVsZXMYBCADKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJldGVudGlvblJ1bGVSBXJ1\
-            bGVzEiQKDmlzX2xvd2VyX2JvdW5kGAUgASgIUgxpc0xvd2VyQm91bmQiFQoTR2V0UmV0ZW50aW9uUmVxdWVzdCJqChRHZXRSZXRl\
-            bnRpb25SZXNwb25zZRISCgRkYXlzGAEgASgFUgRkYXlzEj4KBXJ1bGVzGAIgAygLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
-            MS5SZXRlbnRpb25SdWxlUgVydWxlcyJTChVMaXN0QmFkT2JqZWN0c1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6\
-            ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4igQEKFkxpc3RCYWRPYmplY3RzUmVzcG9uc2USPwoHb2JqZWN0cxgBIAMo\
-            CzIlLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdFIHb2JqZWN0cxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlS\
-            DW5leHRQYWdlVG9rZW4iKwoQR2V0T2JqZWN0UmVxdWVzdBIXCgdmaWxlX2lkGAEgASgJUgZmaWxlSWQi9gMKDU9iamVjdERldGFp\
-            bHMSPQoGb2JqZWN0GAEgASgLMiUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhT2JqZWN0UgZvYmplY3QSRgoEdGFncxgC\
-            IAMoCzIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RGV0YWlscy5UYWdzRW50cnlSBHRhZ3MSGwoJZGV2aWNlX2lk\
-            GAMgASgJUghkZXZpY2VJZBIXCgdzaXRlX2lkGAQgASgDUgZzaXRlSWQSIgoMb3JnYW5pemF0aW9uGAUgASgJUgxvcmdhbml6YXRp\
-            b24SGwoJdXBsb2FkX2lkGAYgASgJUgh1cGxvYWRJZBIWCgZidWNrZXQYByABKAlSBmJ1Y2tldBIdCgpvYmplY3Rfa2V5GAggASgJ\
-            UglvYmplY3RLZXkSHQoKdHJhc2hlZF9ieRgJIAEoCVIJdHJhc2hlZEJ5EiEKDHRyYXNoX3JlYXNvbhgKIAEoCVILdHJhc2hSZWFz\
-            b24SNQoIcHVyZ2VfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgdwdXJnZUF0GjcKCVRhZ3NFbnRyeRIQCgNr\
-            ZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBIioKFEdldFN0YXRpc3RpY3NSZXF1ZXN0EhIKBGRheXMYASAB\
-            KAVSBGRheXMioQEKFUdldFN0YXRpc3RpY3NSZXNwb25zZRIlCg5zdG9yZWRfb2JqZWN0cxgBIAEoA1INc3RvcmVkT2JqZWN0cxIh\
-            CgxzdG9yZWRfYnl0ZXMYAiABKANSC3N0b3JlZEJ5dGVzEj4KBGRheXMYAyADKAsyKi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
-            LkRhaWx5U3RhdGlzdGljc1IEZGF5cyJvChRHZXRTdG9yYWdlVXNlUmVxdWVzdBIZCghncm91cF9ieRgBIAEoCVIHZ3JvdXBCeRIf\
-            Cgt2YWx1ZV9saW1pdBgCIAEoBVIKdmFsdWVMaW1pdBIbCgl0aW1lX3pvbmUYAyABKAlSCHRpbWVab25lIpUCChVHZXRTdG9yYWdl\
-            VXNlUmVzcG9uc2USGAoHb2JqZWN0cxgBIAEoA1IHb2JqZWN0cxIUCgVieXRlcxgCIAEoA1IFYnl0ZXMSJwoPdHJhc2hlZF9vYmpl\
-            Y3RzGAMgASgDUg50cmFzaGVkT2JqZWN0cxIjCg10cmFzaGVkX2J5dGVzGAQgASgDUgx0cmFzaGVkQnl0ZXMSQgoGZ3JvdXBzGAUg\
-            AygLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdG9yYWdlVXNlR3JvdXBSBmdyb3VwcxIZCgh0YWdfa2V5cxgGIAMoCVIH\
-            dGFnS2V5cxIfCgtpc19jb21wbGV0ZRgHIAEoCFIKaXNDb21wbGV0ZSKyAQoPU3RvcmFnZVVzZUdyb3VwEhIKBG5hbWUYASABKAlS\
-            BG5hbWUSQgoGdmFsdWVzGAIgAygLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdG9yYWdlVXNlVmFsdWVSBnZhbHVlcxIh\
-            Cgx0b3RhbF92YWx1ZXMYAyABKANSC3RvdGFsVmFsdWVzEiQKDmlzX2xvd2VyX2JvdW5kGAQgASgIUgxpc0xvd2VyQm91bmQiegoP\
-            U3RvcmFnZVVzZVZhbHVlEhQKBXZhbHVlGAEgASgJUgV2YWx1ZRIhCgxkaXNwbGF5X25hbWUYAiABKAlSC2Rpc3BsYXlOYW1lEhgK\
-            B29iamVjdHMYAyABKANSB29iamVjdHMSFAoFYnl0ZXMYBCABKANSBWJ5dGVzIqsBChZHZXRPYmplY3RGYWNldHNSZXF1ZXN0EhYK\
-            BmZpbHRlchgBIAEoCVIGZmlsdGVyEhQKBWZhY2V0GAIgASgJUgVmYWNldBIlCg52YWx1ZV9jb250YWlucxgDIAEoCVINdmFsdWVD\
-            b250YWlucxIfCgt2YWx1ZV9saW1pdBgEIAEoBVIKdmFsdWVMaW1pdBIbCgl0aW1lX3pvbmUYBSABKAlSCHRpbWVab25lIooBChdH\
-            ZXRPYmplY3RGYWNldHNSZXNwb25zZRIUCgVjb3VudBgBIAEoA1IFY291bnQSGQoIaXNfZXhhY3QYAiABKAhSB2lzRXhhY3QSPgoG\
-            ZmFjZXRzGAMgAygLMiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3RGYWNldFIGZmFjZXRzIq8BCgtPYmplY3RGYWNl\
-            dBISCgRuYW1lGAEgASgJUgRuYW1lEkMKBnZhbHVlcxgCIAMoCzIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RmFj\
-            ZXRWYWx1ZVIGdmFsdWVzEiEKDHRvdGFsX3ZhbHVlcxgDIAEoA1ILdG90YWxWYWx1ZXMSJAoOaXNfbG93ZXJfYm91bmQYBCABKAhS\
-            DGlzTG93ZXJCb3VuZCJCChBPYmplY3RGYWNldFZhbHVlEhQKBXZhbHVlGAEgASgJUgV2YWx1ZRIYCgdvYmplY3RzGAIgASgDUgdv\
-            YmplY3RzIt0BCgtTYXZlZFNlYXJjaBIbCglzZWFyY2hfaWQYASABKANSCHNlYXJjaElkEhIKBG5hbWUYAiABKAlSBG5hbWUSFgoG\
-            ZmlsdGVyGAMgASgJUgZmaWx0ZXISGQoIb3JkZXJfYnkYBCABKAlSB29yZGVyQnkSGAoHY29sdW1ucxgFIAMoCVIHY29sdW1ucxIZ\
-            CghzYXZlZF9ieRgGIAEoCVIHc2F2ZWRCeRI1CghzYXZlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSB3Nh\
-            dmVkQXQiGgoYTGlzdFNhdmVkU2VhcmNoZXNSZXF1ZXN0ImoKGUxpc3RTYXZlZFNlYXJjaGVzUmVzcG9uc2USTQoOc2F2ZWRfc2Vh\
-            cmNoZXMYASADKAsyJi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNhdmVkU2VhcmNoUg1zYXZlZFNlYXJjaGVzInQKEVNhdmVT\
-            ZWFyY2hSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUSFgoGZmlsdGVyGAIgASgJUgZmaWx0ZXISGQoIb3JkZXJfYnkYAyABKAlS\
-            B29yZGVyQnkSGAoHY29sdW1ucxgEIAMoCVIHY29sdW1ucyI3ChhEZWxldGVTYXZlZFNlYXJjaFJlcXVlc3QSGwoJc2VhcmNoX2lk\
-            GAEgASgDUghzZWFyY2hJZCIbChlEZWxldGVTYXZlZFNlYXJjaFJlc3BvbnNlIuECCg9EYWlseVN0YXRpc3RpY3MSEgoEZGF0ZRgB\
-            IAEoCVIEZGF0ZRIlCg5zdG9yZWRfb2JqZWN0cxgCIAEoA1INc3RvcmVkT2JqZWN0cxIhCgxzdG9yZWRfYnl0ZXMYAyABKANSC3N0\
-            b3JlZEJ5dGVzEicKD2Fycml2ZWRfb2JqZWN0cxgEIAEoA1IOYXJyaXZlZE9iamVjdHMSIwoNYXJyaXZlZF9ieXRlcxgFIAEoA1IM\
-            YXJyaXZlZEJ5dGVzEicKD2RlbGV0ZWRfb2JqZWN0cxgGIAEoA1IOZGVsZXRlZE9iamVjdHMSIwoNZGVsZXRlZF9ieXRlcxgHIAEo\
-            A1IMZGVsZXRlZEJ5dGVzEisKEXJlcXVlc3RlZF9vYmplY3RzGAggASgDUhByZXF1ZXN0ZWRPYmplY3RzEicKD3JlcXVlc3RlZF9i\
-            eXRlcxgJIAEoA1IOcmVxdWVzdGVkQnl0ZXMqsgEKFU9iamVjdE9wZXJhdGlvblN0YXR1cxInCiNPQkpFQ1RfT1BFUkFUSU9OX1NU\
-            QVRVU19VTlNQRUNJRklFRBAAEiMKH09CSkVDVF9PUEVSQVRJT05fU1RBVFVTX1JVTk5JTkcQARIlCiFPQkpFQ1RfT1BFUkFUSU9O\
-            X1NUQVRVU19TVUNDRUVERUQQAhIkCiBPQkpFQ1RfT1BFUkFUSU9OX1NUQVRVU19DQU5DRUxFRBADKsIBChNPYmplY3RPcGVyYXRp\
-            b25LaW5kEiUKIU9CSkVDVF9PUEVSQVRJT05fS0lORF9VTlNQRUNJRklFRBAAEiAKHE9CSkVDVF9PUEVSQVRJT05fS0lORF9ERUxF\
-            VEUQARIhCh1PQkpFQ1RfT1BFUkFUSU9OX0tJTkRfUkVTVE9SRRACEh8KG09CSkVDVF9PUEVSQVRJT05fS0lORF9QVVJHRRADEh4K\
-            Gk9CSkVDVF9PUEVSQVRJT05fS0lORF9VTkRPEAQy/RsKF09iamVjdE1hbmFnZW1lbnRTZXJ2aWNlEo4BCgxEZWxldGVPYmplY3QS\
-            Li5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRlbGV0ZU9iamVjdFJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
-            LkRlbGV0ZU9iamVjdFJlc3BvbnNlIh2C0+STAhcqFS92MS9vYmplY3RzL3tmaWxlX2lkfRKcAQoNUmVzdG9yZU9iamVjdBIvLmFy\
-            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVzdG9yZU9iamVjdFJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJl\
-            c3RvcmVPYmplY3RSZXNwb25zZSIogtPkkwIiIh0vdjEvb2JqZWN0cy97ZmlsZV9pZH06cmVzdG9yZToBKhKUAQoLUHVyZ2VPYmpl\
-            Y3QSLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlB1cmdlT2JqZWN0UmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
-            djEuUHVyZ2VPYmplY3RSZXNwb25zZSImgtPkkwIgIhsvdjEvb2JqZWN0cy97ZmlsZV9pZH06cHVyZ2U6ASoSmQEKEFNldFRyYXNo\
-            U2V0dGluZ3MSMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFRyYXNoU2V0dGluZ3NSZXF1ZXN0GjMuYXJjaGViYXNlLmRh\
-            dGFfZ2F0ZXdheS52MS5TZXRUcmFzaFNldHRpbmdzUmVzcG9uc2UiHILT5JMCFhoRL3YxL3RyYXNoU2V0dGluZ3M6ASoSmQEKEEdl\
-            dFRyYXNoU2V0dGluZ3MSMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFRyYXNoU2V0dGluZ3NSZXF1ZXN0GjMuYXJjaGVi\
-            YXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRUcmFzaFNldHRpbmdzUmVzcG9uc2UiHJACAYLT5JMCExIRL3YxL3RyYXNoU2V0dGluZ3MS\
-            kQEKDFVwZGF0ZU9iamVjdBIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuVXBkYXRlT2JqZWN0UmVxdWVzdBovLmFyY2hlYmFz\
-            ZS5kYXRhX2dhdGV3YXkudjEuVXBkYXRlT2JqZWN0UmVzcG9uc2UiIILT5JMCGjIVL3YxL29iamVjdHMve2ZpbGVfaWR9OgEqEpEB\
-            Cg1EZWxldGVPYmplY3RzEi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RzUmVxdWVzdBowLmFyY2hlYmFz\
-            ZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlT2JqZWN0c1Jlc3BvbnNlIh2C0+STAhciEi92MS9vYmplY3RzOmRlbGV0ZToBKhKVAQoO\
-            UmVzdG9yZU9iamVjdHMSMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlc3RvcmVPYmplY3RzUmVxdWVzdBoxLmFyY2hlYmFz\
-            ZS5kYXRhX2dhdGV3YXkudjEuUmVzdG9yZU9iamVjdHNSZXNwb25zZSIegtPkkwIYIhMvdjEvb2JqZWN0czpyZXN0b3JlOgEqEo0B\
-            CgxQdXJnZU9iamVjdHMSLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlB1cmdlT2JqZWN0c1JlcXVlc3QaLy5hcmNoZWJhc2Uu\
-            ZGF0YV9nYXRld2F5LnYxLlB1cmdlT2JqZWN0c1Jlc3BvbnNlIhyC0+STAhYiES92MS9vYmplY3RzOnB1cmdlOgEqErkBChNVbmRv\
-            T2JqZWN0T3BlcmF0aW9uEjUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5VbmRvT2JqZWN0T3BlcmF0aW9uUmVxdWVzdBo2LmFy\
-            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuVW5kb09iamVjdE9wZXJhdGlvblJlc3BvbnNlIjOC0+STAi0iKC92MS9vYmplY3RPcGVy\
-            YXRpb25zL3tvcGVyYXRpb25faWR9OnVuZG86ASoSsQEKEkdldE9iamVjdE9wZXJhdGlvbhI0LmFyY2hlYmFzZS5kYXRhX2dhdGV3\
-            YXkudjEuR2V0T2JqZWN0T3BlcmF0aW9uUmVxdWVzdBo1LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2JqZWN0T3BlcmF0\
-            aW9uUmVzcG9uc2UiLpACAYLT5JMCJRIjL3YxL29iamVjdE9wZXJhdGlvbnMve29wZXJhdGlvbl9pZH0SqAEKFExpc3RPYmplY3RP\
-            cGVyYXRpb25zEjYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0T2JqZWN0T3BlcmF0aW9uc1JlcXVlc3QaNy5hcmNoZWJh\
-            c2UuZGF0YV9nYXRld2F5LnYxLkxpc3RPYmplY3RPcGVyYXRpb25zUmVzcG9uc2UiH5ACAYLT5JMCFhIUL3YxL29iamVjdE9wZXJh\
-            dGlvbnMSwQEKFUNhbmNlbE9iamVjdE9wZXJhdGlvbhI3LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ2FuY2VsT2JqZWN0T3Bl\
-            cmF0aW9uUmVxdWVzdBo4LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ2FuY2VsT2JqZWN0T3BlcmF0aW9uUmVzcG9uc2UiNYLT\
-            5JMCLyIqL3YxL29iamVjdE9wZXJhdGlvbnMve29wZXJhdGlvbl9pZH06Y2FuY2VsOgEqEokBCgxTZXRSZXRlbnRpb24SLi5hcmNo\
-            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFJldGVudGlvblJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFJl\
-            dGVudGlvblJlc3BvbnNlIhiC0+STAhIaDS92MS9yZXRlbnRpb246ASoSiQEKDEdldFJldGVudGlvbhIuLmFyY2hlYmFzZS5kYXRh\
-            X2dhdGV3YXkudjEuR2V0UmV0ZW50aW9uUmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0UmV0ZW50aW9uUmVz\
-            cG9uc2UiGJACAYLT5JMCDxINL3YxL3JldGVudGlvbhKQAQoOTGlzdEJhZE9iamVjdHMSMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
-            LnYxLkxpc3RCYWRPYmplY3RzUmVxdWVzdBoxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdEJhZE9iamVjdHNSZXNwb25z\
-            ZSIZkAIBgtPkkwIQEg4vdjEvYmFkT2JqZWN0cxKEAQoJR2V0T2JqZWN0EisuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRP\
-            YmplY3RSZXF1ZXN0GiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3REZXRhaWxzIiCQAgGC0+STAhcSFS92MS9vYmpl\
-            Y3RzL3tmaWxlX2lkfRKNAQoNR2V0U3RhdGlzdGljcxIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3RhdGlzdGljc1Jl\
-            cXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFN0YXRpc3RpY3NSZXNwb25zZSIZkAIBgtPkkwIQEg4vdjEvc3Rh\
-            dGlzdGljcxKNAQoNR2V0U3RvcmFnZVVzZRIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3RvcmFnZVVzZVJlcXVlc3Qa\
-            MC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFN0b3JhZ2VVc2VSZXNwb25zZSIZkAIBgtPkkwIQEg4vdjEvc3RvcmFnZVVz\
-            ZRKXAQoPR2V0T2JqZWN0RmFjZXRzEjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RGYWNldHNSZXF1ZXN0GjIu\
-            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RGYWNldHNSZXNwb25zZSIdkAIBgtPkkwIUEhIvdjEvb2JqZWN0czpm\
-            YWNldHMSnAEKEUxpc3RTYXZlZFNlYXJjaGVzEjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0U2F2ZWRTZWFyY2hlc1Jl\
-            cXVlc3QaNC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RTYXZlZFNlYXJjaGVzUmVzcG9uc2UiHJACAYLT5JMCExIRL3Yx\
-            L3NhdmVkU2VhcmNoZXMSgAEKClNhdmVTZWFyY2gSLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNhdmVTZWFyY2hSZXF1ZXN0\
-            GiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TYXZlZFNlYXJjaCIcgtPkkwIWIhEvdjEvc2F2ZWRTZWFyY2hlczoBKhKlAQoR\
-            RGVsZXRlU2F2ZWRTZWFyY2gSMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRlbGV0ZVNhdmVkU2VhcmNoUmVxdWVzdBo0LmFy\
-            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlU2F2ZWRTZWFyY2hSZXNwb25zZSIlgtPkkwIfKh0vdjEvc2F2ZWRTZWFyY2hl\
-            cy97c2VhcmNoX2lkfWIGcHJvdG8z
+            bGVzEiQKDmlzX2xvd2VyX2JvdW5kGAUgASgIUgxpc0xvd2VyQm91bmQSRwoIZXhhbXBsZXMYBiADKAsyKy5hcmNoZWJhc2UuZGF0\
+            YV9nYXRld2F5LnYxLlJldGVudGlvbkV4YW1wbGVSCGV4YW1wbGVzIs8BChBSZXRlbnRpb25FeGFtcGxlEhcKB2ZpbGVfaWQYASAB\
+            KAlSBmZpbGVJZBISCgRuYW1lGAIgASgJUgRuYW1lEhsKCWRldmljZV9pZBgDIAEoCVIIZGV2aWNlSWQSFwoHc2l0ZV9pZBgEIAEo\
+            A1IGc2l0ZUlkEh0KCnNpemVfYnl0ZXMYBSABKANSCXNpemVCeXRlcxI5CgprZXB0X3NpbmNlGAYgASgLMhouZ29vZ2xlLnByb3Rv\
+            YnVmLlRpbWVzdGFtcFIJa2VwdFNpbmNlIhUKE0dldFJldGVudGlvblJlcXVlc3QiagoUR2V0UmV0ZW50aW9uUmVzcG9uc2USEgoE\
+            ZGF5cxgBIAEoBVIEZGF5cxI+CgVydWxlcxgCIAMoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmV0ZW50aW9uUnVsZVIF\
+            cnVsZXMiUwoVTGlzdEJhZE9iamVjdHNSZXF1ZXN0EhsKCXBhZ2Vfc2l6ZRgBIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgC\
+            IAEoCVIJcGFnZVRva2VuIoEBChZMaXN0QmFkT2JqZWN0c1Jlc3BvbnNlEj8KB29iamVjdHMYASADKAsyJS5hcmNoZWJhc2UuZGF0\
+            YV9nYXRld2F5LnYxLkRhdGFPYmplY3RSB29iamVjdHMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIisK\
+            EEdldE9iamVjdFJlcXVlc3QSFwoHZmlsZV9pZBgBIAEoCVIGZmlsZUlkIvYDCg1PYmplY3REZXRhaWxzEj0KBm9iamVjdBgBIAEo\
+            CzIlLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdFIGb2JqZWN0EkYKBHRhZ3MYAiADKAsyMi5hcmNoZWJhc2Uu\
+            ZGF0YV9nYXRld2F5LnYxLk9iamVjdERldGFpbHMuVGFnc0VudHJ5UgR0YWdzEhsKCWRldmljZV9pZBgDIAEoCVIIZGV2aWNlSWQS\
+            FwoHc2l0ZV9pZBgEIAEoA1IGc2l0ZUlkEiIKDG9yZ2FuaXphdGlvbhgFIAEoCVIMb3JnYW5pemF0aW9uEhsKCXVwbG9hZF9pZBgG\
+            IAEoCVIIdXBsb2FkSWQSFgoGYnVja2V0GAcgASgJUgZidWNrZXQSHQoKb2JqZWN0X2tleRgIIAEoCVIJb2JqZWN0S2V5Eh0KCnRy\
+            YXNoZWRfYnkYCSABKAlSCXRyYXNoZWRCeRIhCgx0cmFzaF9yZWFzb24YCiABKAlSC3RyYXNoUmVhc29uEjUKCHB1cmdlX2F0GAsg\
+            ASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIHcHVyZ2VBdBo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoF\
+            dmFsdWUYAiABKAlSBXZhbHVlOgI4ASIqChRHZXRTdGF0aXN0aWNzUmVxdWVzdBISCgRkYXlzGAEgASgFUgRkYXlzIqEBChVHZXRT\
+            dGF0aXN0aWNzUmVzcG9uc2USJQoOc3RvcmVkX29iamVjdHMYASABKANSDXN0b3JlZE9iamVjdHMSIQoMc3RvcmVkX2J5dGVzGAIg\
+            ASgDUgtzdG9yZWRCeXRlcxI+CgRkYXlzGAMgAygLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYWlseVN0YXRpc3RpY3NS\
+            BGRheXMibwoUR2V0U3RvcmFnZVVzZVJlcXVlc3QSGQoIZ3JvdXBfYnkYASABKAlSB2dyb3VwQnkSHwoLdmFsdWVfbGltaXQYAiAB\
+            KAVSCnZhbHVlTGltaXQSGwoJdGltZV96b25lGAMgASgJUgh0aW1lWm9uZSKVAgoVR2V0U3RvcmFnZVVzZVJlc3BvbnNlEhgKB29i\
+            amVjdHMYASABKANSB29iamVjdHMSFAoFYnl0ZXMYAiABKANSBWJ5dGVzEicKD3RyYXNoZWRfb2JqZWN0cxgDIAEoA1IOdHJhc2hl\
+            ZE9iamVjdHMSIwoNdHJhc2hlZF9ieXRlcxgEIAEoA1IMdHJhc2hlZEJ5dGVzEkIKBmdyb3VwcxgFIAMoCzIqLmFyY2hlYmFzZS5k\
+            YXRhX2dhdGV3YXkudjEuU3RvcmFnZVVzZUdyb3VwUgZncm91cHMSGQoIdGFnX2tleXMYBiADKAlSB3RhZ0tleXMSHwoLaXNfY29t\
+            cGxldGUYByABKAhSCmlzQ29tcGxldGUisgEKD1N0b3JhZ2VVc2VHcm91cBISCgRuYW1lGAEgASgJUgRuYW1lEkIKBnZhbHVlcxgC\
+            IAMoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmFnZVVzZVZhbHVlUgZ2YWx1ZXMSIQoMdG90YWxfdmFsdWVzGAMg\
+            ASgDUgt0b3RhbFZhbHVlcxIkCg5pc19sb3dlcl9ib3VuZBgEIAEoCFIMaXNMb3dlckJvdW5kInoKD1N0b3JhZ2VVc2VWYWx1ZRIU\
+            CgV2YWx1ZRgBIAEoCVIFdmFsdWUSIQoMZGlzcGxheV9uYW1lGAIgASgJUgtkaXNwbGF5TmFtZRIYCgdvYmplY3RzGAMgASgDUgdv\
+            YmplY3RzEhQKBWJ5dGVzGAQgASgDUgVieXRlcyKrAQoWR2V0T2JqZWN0RmFjZXRzUmVxdWVzdBIWCgZmaWx0ZXIYASABKAlSBmZp\
+            bHRlchIUCgVmYWNldBgCIAEoCVIFZmFjZXQSJQoOdmFsdWVfY29udGFpbnMYAyABKAlSDXZhbHVlQ29udGFpbnMSHwoLdmFsdWVf\
+            bGltaXQYBCABKAVSCnZhbHVlTGltaXQSGwoJdGltZV96b25lGAUgASgJUgh0aW1lWm9uZSKKAQoXR2V0T2JqZWN0RmFjZXRzUmVz\
+            cG9uc2USFAoFY291bnQYASABKANSBWNvdW50EhkKCGlzX2V4YWN0GAIgASgIUgdpc0V4YWN0Ej4KBmZhY2V0cxgDIAMoCzImLmFy\
+            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RmFjZXRSBmZhY2V0cyKvAQoLT2JqZWN0RmFjZXQSEgoEbmFtZRgBIAEoCVIE\
+            bmFtZRJDCgZ2YWx1ZXMYAiADKAsyKy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdEZhY2V0VmFsdWVSBnZhbHVlcxIh\
+            Cgx0b3RhbF92YWx1ZXMYAyABKANSC3RvdGFsVmFsdWVzEiQKDmlzX2xvd2VyX2JvdW5kGAQgASgIUgxpc0xvd2VyQm91bmQiQgoQ\
+            T2JqZWN0RmFjZXRWYWx1ZRIUCgV2YWx1ZRgBIAEoCVIFdmFsdWUSGAoHb2JqZWN0cxgCIAEoA1IHb2JqZWN0cyLdAQoLU2F2ZWRT\
+            ZWFyY2gSGwoJc2VhcmNoX2lkGAEgASgDUghzZWFyY2hJZBISCgRuYW1lGAIgASgJUgRuYW1lEhYKBmZpbHRlchgDIAEoCVIGZmls\
+            dGVyEhkKCG9yZGVyX2J5GAQgASgJUgdvcmRlckJ5EhgKB2NvbHVtbnMYBSADKAlSB2NvbHVtbnMSGQoIc2F2ZWRfYnkYBiABKAlS\
+            B3NhdmVkQnkSNQoIc2F2ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgdzYXZlZEF0IhoKGExpc3RTYXZl\
+            ZFNlYXJjaGVzUmVxdWVzdCJqChlMaXN0U2F2ZWRTZWFyY2hlc1Jlc3BvbnNlEk0KDnNhdmVkX3NlYXJjaGVzGAEgAygLMiYuYXJj\
+            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TYXZlZFNlYXJjaFINc2F2ZWRTZWFyY2hlcyJ0ChFTYXZlU2VhcmNoUmVxdWVzdBISCgRu\
+            YW1lGAEgASgJUgRuYW1lEhYKBmZpbHRlchgCIAEoCVIGZmlsdGVyEhkKCG9yZGVyX2J5GAMgASgJUgdvcmRlckJ5EhgKB2NvbHVt\
+            bnMYBCADKAlSB2NvbHVtbnMiNwoYRGVsZXRlU2F2ZWRTZWFyY2hSZXF1ZXN0EhsKCXNlYXJjaF9pZBgBIAEoA1IIc2VhcmNoSWQi\
+            GwoZRGVsZXRlU2F2ZWRTZWFyY2hSZXNwb25zZSLhAgoPRGFpbHlTdGF0aXN0aWNzEhIKBGRhdGUYASABKAlSBGRhdGUSJQoOc3Rv\
+            cmVkX29iamVjdHMYAiABKANSDXN0b3JlZE9iamVjdHMSIQoMc3RvcmVkX2J5dGVzGAMgASgDUgtzdG9yZWRCeXRlcxInCg9hcnJp\
+            dmVkX29iamVjdHMYBCABKANSDmFycml2ZWRPYmplY3RzEiMKDWFycml2ZWRfYnl0ZXMYBSABKANSDGFycml2ZWRCeXRlcxInCg9k\
+            ZWxldGVkX29iamVjdHMYBiABKANSDmRlbGV0ZWRPYmplY3RzEiMKDWRlbGV0ZWRfYnl0ZXMYByABKANSDGRlbGV0ZWRCeXRlcxIr\
+            ChFyZXF1ZXN0ZWRfb2JqZWN0cxgIIAEoA1IQcmVxdWVzdGVkT2JqZWN0cxInCg9yZXF1ZXN0ZWRfYnl0ZXMYCSABKANSDnJlcXVl\
+            c3RlZEJ5dGVzKrIBChVPYmplY3RPcGVyYXRpb25TdGF0dXMSJwojT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfVU5TUEVDSUZJRUQQ\
+            ABIjCh9PQkpFQ1RfT1BFUkFUSU9OX1NUQVRVU19SVU5OSU5HEAESJQohT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfU1VDQ0VFREVE\
+            EAISJAogT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfQ0FOQ0VMRUQQAyrCAQoTT2JqZWN0T3BlcmF0aW9uS2luZBIlCiFPQkpFQ1Rf\
+            T1BFUkFUSU9OX0tJTkRfVU5TUEVDSUZJRUQQABIgChxPQkpFQ1RfT1BFUkFUSU9OX0tJTkRfREVMRVRFEAESIQodT0JKRUNUX09Q\
+            RVJBVElPTl9LSU5EX1JFU1RPUkUQAhIfChtPQkpFQ1RfT1BFUkFUSU9OX0tJTkRfUFVSR0UQAxIeChpPQkpFQ1RfT1BFUkFUSU9O\
+            X0tJTkRfVU5ETxAEMv0bChdPYmplY3RNYW5hZ2VtZW50U2VydmljZRKOAQoMRGVsZXRlT2JqZWN0Ei4uYXJjaGViYXNlLmRhdGFf\
+            Z2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXNw\
+            b25zZSIdgtPkkwIXKhUvdjEvb2JqZWN0cy97ZmlsZV9pZH0SnAEKDVJlc3RvcmVPYmplY3QSLy5hcmNoZWJhc2UuZGF0YV9nYXRl\
+            d2F5LnYxLlJlc3RvcmVPYmplY3RSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXN0b3JlT2JqZWN0UmVzcG9u\
+            c2UiKILT5JMCIiIdL3YxL29iamVjdHMve2ZpbGVfaWR9OnJlc3RvcmU6ASoSlAEKC1B1cmdlT2JqZWN0Ei0uYXJjaGViYXNlLmRh\
+            dGFfZ2F0ZXdheS52MS5QdXJnZU9iamVjdFJlcXVlc3QaLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlB1cmdlT2JqZWN0UmVz\
+            cG9uc2UiJoLT5JMCICIbL3YxL29iamVjdHMve2ZpbGVfaWR9OnB1cmdlOgEqEpkBChBTZXRUcmFzaFNldHRpbmdzEjIuYXJjaGVi\
+            YXNlLmRhdGFfZ2F0ZXdheS52MS5TZXRUcmFzaFNldHRpbmdzUmVxdWVzdBozLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU2V0\
+            VHJhc2hTZXR0aW5nc1Jlc3BvbnNlIhyC0+STAhYaES92MS90cmFzaFNldHRpbmdzOgEqEpkBChBHZXRUcmFzaFNldHRpbmdzEjIu\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRUcmFzaFNldHRpbmdzUmVxdWVzdBozLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
+            djEuR2V0VHJhc2hTZXR0aW5nc1Jlc3BvbnNlIhyQAgGC0+STAhMSES92MS90cmFzaFNldHRpbmdzEpEBCgxVcGRhdGVPYmplY3QS\
+            Li5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwZGF0ZU9iamVjdFJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
+            LlVwZGF0ZU9iamVjdFJlc3BvbnNlIiCC0+STAhoyFS92MS9vYmplY3RzL3tmaWxlX2lkfToBKhKRAQoNRGVsZXRlT2JqZWN0cxIv\
+            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlT2JqZWN0c1JlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
+            LkRlbGV0ZU9iamVjdHNSZXNwb25zZSIdgtPkkwIXIhIvdjEvb2JqZWN0czpkZWxldGU6ASoSlQEKDlJlc3RvcmVPYmplY3RzEjAu\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXN0b3JlT2JqZWN0c1JlcXVlc3QaMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
+            LlJlc3RvcmVPYmplY3RzUmVzcG9uc2UiHoLT5JMCGCITL3YxL29iamVjdHM6cmVzdG9yZToBKhKNAQoMUHVyZ2VPYmplY3RzEi4u\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QdXJnZU9iamVjdHNSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Q\
+            dXJnZU9iamVjdHNSZXNwb25zZSIcgtPkkwIWIhEvdjEvb2JqZWN0czpwdXJnZToBKhK5AQoTVW5kb09iamVjdE9wZXJhdGlvbhI1\
+            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuVW5kb09iamVjdE9wZXJhdGlvblJlcXVlc3QaNi5hcmNoZWJhc2UuZGF0YV9nYXRl\
+            d2F5LnYxLlVuZG9PYmplY3RPcGVyYXRpb25SZXNwb25zZSIzgtPkkwItIigvdjEvb2JqZWN0T3BlcmF0aW9ucy97b3BlcmF0aW9u\
+            X2lkfTp1bmRvOgEqErEBChJHZXRPYmplY3RPcGVyYXRpb24SNC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdE9w\
+            ZXJhdGlvblJlcXVlc3QaNS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdE9wZXJhdGlvblJlc3BvbnNlIi6QAgGC\
+            0+STAiUSIy92MS9vYmplY3RPcGVyYXRpb25zL3tvcGVyYXRpb25faWR9EqgBChRMaXN0T2JqZWN0T3BlcmF0aW9ucxI2LmFyY2hl\
+            YmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdE9wZXJhdGlvbnNSZXF1ZXN0GjcuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
+            MS5MaXN0T2JqZWN0T3BlcmF0aW9uc1Jlc3BvbnNlIh+QAgGC0+STAhYSFC92MS9vYmplY3RPcGVyYXRpb25zEsEBChVDYW5jZWxP\
+            YmplY3RPcGVyYXRpb24SNy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbE9iamVjdE9wZXJhdGlvblJlcXVlc3QaOC5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbE9iamVjdE9wZXJhdGlvblJlc3BvbnNlIjWC0+STAi8iKi92MS9vYmplY3RP\
+            cGVyYXRpb25zL3tvcGVyYXRpb25faWR9OmNhbmNlbDoBKhKJAQoMU2V0UmV0ZW50aW9uEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
+            eS52MS5TZXRSZXRlbnRpb25SZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TZXRSZXRlbnRpb25SZXNwb25zZSIY\
+            gtPkkwISGg0vdjEvcmV0ZW50aW9uOgEqEokBCgxHZXRSZXRlbnRpb24SLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFJl\
+            dGVudGlvblJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFJldGVudGlvblJlc3BvbnNlIhiQAgGC0+STAg8S\
+            DS92MS9yZXRlbnRpb24SkAEKDkxpc3RCYWRPYmplY3RzEjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0QmFkT2JqZWN0\
+            c1JlcXVlc3QaMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RCYWRPYmplY3RzUmVzcG9uc2UiGZACAYLT5JMCEBIOL3Yx\
+            L2JhZE9iamVjdHMShAEKCUdldE9iamVjdBIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2JqZWN0UmVxdWVzdBooLmFy\
+            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RGV0YWlscyIgkAIBgtPkkwIXEhUvdjEvb2JqZWN0cy97ZmlsZV9pZH0SjQEK\
+            DUdldFN0YXRpc3RpY3MSLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFN0YXRpc3RpY3NSZXF1ZXN0GjAuYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5HZXRTdGF0aXN0aWNzUmVzcG9uc2UiGZACAYLT5JMCEBIOL3YxL3N0YXRpc3RpY3MSjQEKDUdldFN0\
+            b3JhZ2VVc2USLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFN0b3JhZ2VVc2VSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFf\
+            Z2F0ZXdheS52MS5HZXRTdG9yYWdlVXNlUmVzcG9uc2UiGZACAYLT5JMCEBIOL3YxL3N0b3JhZ2VVc2USlwEKD0dldE9iamVjdEZh\
+            Y2V0cxIxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2JqZWN0RmFjZXRzUmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRhX2dh\
+            dGV3YXkudjEuR2V0T2JqZWN0RmFjZXRzUmVzcG9uc2UiHZACAYLT5JMCFBISL3YxL29iamVjdHM6ZmFjZXRzEpwBChFMaXN0U2F2\
+            ZWRTZWFyY2hlcxIzLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFNhdmVkU2VhcmNoZXNSZXF1ZXN0GjQuYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5MaXN0U2F2ZWRTZWFyY2hlc1Jlc3BvbnNlIhyQAgGC0+STAhMSES92MS9zYXZlZFNlYXJjaGVzEoAB\
+            CgpTYXZlU2VhcmNoEiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TYXZlU2VhcmNoUmVxdWVzdBomLmFyY2hlYmFzZS5kYXRh\
+            X2dhdGV3YXkudjEuU2F2ZWRTZWFyY2giHILT5JMCFiIRL3YxL3NhdmVkU2VhcmNoZXM6ASoSpQEKEURlbGV0ZVNhdmVkU2VhcmNo\
+            EjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVTYXZlZFNlYXJjaFJlcXVlc3QaNC5hcmNoZWJhc2UuZGF0YV9nYXRl\
+            d2F5LnYxLkRlbGV0ZVNhdmVkU2VhcmNoUmVzcG9uc2UiJYLT5JMCHyodL3YxL3NhdmVkU2VhcmNoZXMve3NlYXJjaF9pZH1iBnBy\
+            b3RvMw==
             """)
 }
