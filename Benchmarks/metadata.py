@@ -175,19 +175,20 @@ def fill_search(database: sqlite3.Connection, organization: int) -> None:
         prefixes(2, "value", f"(SELECT position, value FROM object_tags WHERE key = '{key}')", CUTS[:5])
     prefixes(3, "content_type", "objects", [12, 24])
     quarter_hour = "CAST((coalesce(recorded_from, created_at) + 181440000000000000) / 900000000 AS TEXT)"
-    facets = {1: "''", 2: "device_id", 3: "CAST(site_id AS TEXT)", 7: quarter_hour}
+    facets = {1: "''", 2: "device_id", 3: "CAST(site_id AS TEXT)", 7: quarter_hour, 8: "content_type"}
     for kind, value in facets.items():
         database.execute(
             f"""
-            INSERT INTO object_facets (organization_id, kind, key, value, objects)
-            SELECT {organization}, {kind}, '', {value}, count(*) FROM objects GROUP BY {value}
+            INSERT INTO object_facets (organization_id, kind, key, value, objects, bytes)
+            SELECT {organization}, {kind}, '', {value}, count(*), sum(size) FROM objects GROUP BY {value}
             """
         )
     for kind, key, value in ((5, "key", "value"), (6, "''", "key")):
         database.execute(
             f"""
-            INSERT INTO object_facets (organization_id, kind, key, value, objects)
-            SELECT {organization}, {kind}, {key}, {value}, count(*) FROM object_tags GROUP BY key, {value}
+            INSERT INTO object_facets (organization_id, kind, key, value, objects, bytes)
+            SELECT {organization}, {kind}, {key}, {value}, count(*), sum(size) FROM object_tags JOIN objects USING (position)
+            GROUP BY key, {value}
             """
         )
     for span in (600_000_000, 86_400_000_000):

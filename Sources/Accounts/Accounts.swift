@@ -183,6 +183,12 @@ extension Accounts {
         try OrganizationRecords(connection).find(name: name).map { OrganizationReference(id: $0.id, name: $0.name) }
     }
 
+    /// Returns the names of at most 1000 sites, by their ids as text.
+    package static func siteNames(_ ids: [Int64], in connection: ReadConnection) throws -> [String: String] {
+        let names = try SiteRecords(connection).names(of: ids)
+        return Dictionary(uniqueKeysWithValues: names.map { (String($0.key), $0.value) })
+    }
+
     /// Makes an organization without users.
     ///
     /// - Returns: `nil` if an organization already has the name.

@@ -37,7 +37,8 @@ extension Catalog: Capability {
                 .user(.viewer),
                 [
                     ObjectManagementServiceMethods.getObject, ObjectManagementServiceMethods.getObjectFacets,
-                    ObjectManagementServiceMethods.getStatistics, ObjectManagementServiceMethods.listSavedSearches,
+                    ObjectManagementServiceMethods.getStatistics, ObjectManagementServiceMethods.getStorageUse,
+                    ObjectManagementServiceMethods.listSavedSearches,
                 ]
             ),
         ])
@@ -62,7 +63,7 @@ extension Catalog: Capability {
         ]
     }
 
-    package var metrics: [any MetricSource] { [scrubber.metrics, searchUpgrade.progress] }
+    package var metrics: [any MetricSource] { [scrubber.metrics, searchUpgrade.progress, facetBytesUpgrade.progress] }
 
     package var background: [BackgroundWork] {
         [
@@ -71,7 +72,10 @@ extension Catalog: Capability {
                 // With a database of another generation an object's row may be wrong and its bytes right.
                 if !store.isForeign { await scrubber.run() }
             },
-            BackgroundWork("search upgrade", under: database.leases) { await searchUpgrade.run() },
+            BackgroundWork("search upgrade", under: database.leases) {
+                await searchUpgrade.run()
+                await facetBytesUpgrade.run()
+            },
             BackgroundWork("index of names", under: database.leases) { await nameIndexer.run() },
             BackgroundWork("recordings", under: database.leases) { await recordings.run() },
             BackgroundWork("operations on objects", under: database.leases) {

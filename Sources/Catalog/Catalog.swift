@@ -29,6 +29,7 @@ package struct Catalog: Sendable {
     let removal: ObjectRemoval
     let scrubber: Scrubber
     let searchUpgrade: SearchUpgrade
+    let facetBytesUpgrade: FacetBytesUpgrade
     let nameIndexer: NameIndexer
     let operations: OperationRunner
     let recordings: RecordingIndex
@@ -61,12 +62,14 @@ package struct Catalog: Sendable {
         management = ObjectManagementService(
             removal: removal, bulkOperations: bulkOperations,
             tagEditing: TagEditing(database: database, clock: clock, outbox: outbox),
-            statistics: Statistics(database: database, clock: clock), database: database,
+            statistics: Statistics(database: database, clock: clock),
+            storageUse: StorageUse(database: database, devices: devices), database: database,
             tokens: tokens, facets: ObjectFacets(database: database, clock: clock, devices: devices, names: names),
             savedSearches: SavedSearches(database: database, clock: clock), zones: environment.timeZones)
         recordings = RecordingIndex(
             database: database, store: store, signal: changes.newRecordings, log: environment.log)
         searchUpgrade = SearchUpgrade(database: database, log: environment.log)
+        facetBytesUpgrade = FacetBytesUpgrade(database: database, log: environment.log)
         nameIndexer = NameIndexer(database: database, log: environment.log)
         archives = ObjectArchiveService(
             archives: ObjectArchives(

@@ -15,6 +15,7 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
     let bulkOperations: BulkOperations
     let tagEditing: TagEditing
     let statistics: Statistics
+    let storageUse: StorageUse
     let database: Database
     let tokens: PageTokens
     let facets: ObjectFacets
@@ -149,11 +150,11 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
     func setRetention(_ request: SetRetentionRequest, context: CallContext) async throws -> SetRetentionResponse {
         let rules = try RetentionRules(
             days: request.days, rules: request.rules.map { ($0.filter, $0.days) }, replacesRules: request.replaceRules)
-        let (set, affected) = try await removal.setRetention(
+        let (set, affected, examples) = try await removal.setRetention(
             rules, keepsRules: !request.replaceRules, isDryRun: request.dryRun, by: try Caller(context))
         return SetRetentionResponse(
             days: set.days, affectedObjects: affected.amount.objects, affectedBytes: affected.amount.bytes,
-            rules: set.messages, isLowerBound: affected.isLowerBound)
+            rules: set.messages, isLowerBound: affected.isLowerBound, examples: examples.map(RetentionExample.init))
     }
 
     func getRetention(_ request: GetRetentionRequest, context: CallContext) async throws -> GetRetentionResponse {
@@ -201,6 +202,16 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
             storedObjects: stored.objects, storedBytes: stored.bytes, days: days.map(DailyStatistics.init))
     }
 
+    func getStorageUse(_ request: GetStorageUseRequest, context: CallContext) async throws -> GetStorageUseResponse {
+        let query = try StorageUseQuery(
+            groupBy: request.groupBy, limit: request.valueLimit, timeZone: request.timeZone, in: zones)
+        let use = try await storageUse.use(query, scope: try context.user.objectScope)
+        return GetStorageUseResponse(
+            objects: use.listed.objects, bytes: use.listed.bytes, trashedObjects: use.trashed.objects,
+            trashedBytes: use.trashed.bytes, groups: use.groups.map(StorageUseGroup.init), tagKeys: use.tagKeys,
+            isComplete: use.isComplete)
+    }
+
     func getObjectFacets(
         _ request: GetObjectFacetsRequest, context: CallContext
     ) async throws -> GetObjectFacetsResponse {
@@ -235,6 +246,27 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
 
 extension RetentionRules {
     var messages: [RetentionRule] { rules.map { RetentionRule(filter: $0.text, days: $0.days) } }
+}
+
+extension RetentionExample {
+    init(_ example: ExpiredObject) {
+        let object = example.object
+        self.init(
+            fileID: object.fileID, name: example.name, deviceID: object.owner.deviceID ?? "",
+            siteID: object.owner.siteID, sizeBytes: object.content.size, keptSince: Timestamp(example.keptSince))
+    }
+}
+
+extension StorageUseGroup {
+    init(_ values: StorageUse.Values) {
+        self.init(
+            name: values.group.name,
+            values: values.values.map {
+                StorageUseValue(
+                    value: $0.value, displayName: $0.displayName, objects: $0.amount.objects, bytes: $0.amount.bytes)
+            },
+            totalValues: Int64(values.total), isLowerBound: values.isLowerBound)
+    }
 }
 
 extension ObjectFacet {

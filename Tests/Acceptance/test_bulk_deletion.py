@@ -205,6 +205,10 @@ def test_retention_rules_select_by_tag_device_and_site(gateway_with, login):
         eventually(lambda: len(user.list_all()) == expected)  # noqa: B023
         left = expected
     assert {found.tags["kind"] for found in user.list_all()} == {"keep"}
+    dry = user.object_management("SetRetention", days=1, replace_rules=True, dry_run=True)
+    kept = {(found.file_id, found.name, found.device_id, 100) for found in user.list_all()}
+    assert {(each.file_id, each.name, each.device_id, each.size_bytes) for each in dry.examples} == kept
+    assert all(each.kept_since.seconds * 1_000_000 <= aged for each in dry.examples)
     assert len(user.list_all(filter="trashed=true")) == 4
 
 

@@ -16,6 +16,7 @@ EMPTY = {
     "uploads": "Uploads",
     "objects": "Objects",
     "copies": "Copy jobs",
+    "storage": "Storage",
     "trash": "Trash",
     "retention": "Retention",
     "corrupted-objects": "Corrupted objects",

@@ -120,6 +120,7 @@ LOADING = {
     "overview": ("GetStatistics", "Overview"),
     "devices": ("ListDeviceSuites", "Devices"),
     "retention": ("GetRetention", "Retention"),
+    "storage": ("GetStorageUse", "Storage"),
     "settings": ("ListSettings", "Settings"),
     "account": ("ListSessions", "My account"),
 }
@@ -211,7 +212,7 @@ def test_navigation_names_the_pages_of_each_role(page, gateway, new_organization
     for role in ("viewer", "operator"):
         boss.users("CreateUser", user_name=role, password=PASSWORD, role=role)
     page.sign_in(boss.organization, "viewer", PASSWORD)
-    objects = ["Objects", "Uploads", "Copy jobs"]
+    objects = ["Objects", "Uploads", "Copy jobs", "Storage"]
     assert navigation(page) == {"Overview": [], "Objects": objects}
     sign_in_as(page, gateway, boss.organization, "operator", PASSWORD)
     devices = ["Devices", "Suites", "Sites and keys"]

@@ -80,6 +80,11 @@ def test_requests_and_the_last_failure_are_shown(gateway_with, login, bucket, pr
     assert browser.fact("Right to the prefix") == "held"
     assert browser.fact("Slow bodies on the disk").startswith("0 B of ")
     assert "SlowDown" in browser.fact("Last failure of the bucket")
+    browser.go("Storage")
+    disk = browser.find("//section[@aria-label='Disk']").text
+    assert "The objects are in the bucket data: no disk fills with them." in disk
+    shown = json.loads(user.done("status", "--ops", gateway.listeners["ops"], "--json"))
+    assert (shown["disk_size_bytes"], shown["disk_used_percent"], shown["disk_full_at"]) == (None, None, None)
     browser.assert_no_errors()
 
 

@@ -22,6 +22,7 @@ FACETS = {
     5: ("object_tags", "key", "value"),
     6: ("object_tags", "''", "key"),
     7: ("objects", "''", "CAST((coalesce(recorded_from, created_at) + 181440000000000000) / 900000000 AS TEXT)"),
+    8: ("objects", "''", "content_type"),
 }
 
 
@@ -49,11 +50,16 @@ def fill(database: sqlite3.Connection, organization: int, count: int) -> None:
 
 
 def counted(database: sqlite3.Connection, kind: int) -> tuple[dict, dict]:
-    """Returns the facets of a kind as they are kept, and as the objects and tags have them."""
+    """Returns the objects and bytes of facets of a kind as they are kept, and as the objects and tags have them."""
     table, key, value = FACETS[kind]
-    kept = database.execute("SELECT key, value, objects FROM object_facets WHERE kind = ? AND objects > 0", (kind,))
-    right = database.execute(f"SELECT {key}, {value}, count(*) FROM {table} GROUP BY 1, 2 HAVING {value} IS NOT NULL")
-    return tuple({(each[0], each[1]): each[2] for each in rows} for rows in (kept, right))
+    kept = database.execute(
+        "SELECT key, value, objects, bytes FROM object_facets WHERE kind = ? AND objects > 0", (kind,)
+    )
+    source = "objects" if table == "objects" else f"{table} JOIN objects USING (position)"
+    right = database.execute(
+        f"SELECT {key}, {value}, count(*), sum(size) FROM {source} GROUP BY 1, 2 HAVING {value} IS NOT NULL"
+    )
+    return tuple({(each[0], each[1]): each[2:] for each in rows} for rows in (kept, right))
 
 
 def test_killed_upgrades_of_search_tables_end_complete(gateway_with, login, is_full):

@@ -10,6 +10,7 @@ import grpc
 import pytest
 from support.commands import CommandLine
 from support.database import changing, reading
+from support.gateway import eventually
 from support.parties import Fleet, unique
 from support.person import Person
 from support.raw import fetch_url
@@ -92,11 +93,19 @@ def test_upgrade_counts_the_objects_by_quarter_hour(gateway_with, login):
         # As the version before it left them.
         database.execute("DELETE FROM object_facets WHERE kind = 7")
         database.execute("DROP INDEX objects_by_recording")
+        database.execute("ALTER TABLE object_facets DROP COLUMN bytes")
+        database.execute("DROP TABLE facet_bytes_upgrade")
+        database.execute("DELETE FROM object_facets WHERE kind = 8")
         database.execute("INSERT INTO object_facets VALUES (1, 4, '', '2026-11-22', 2)")
-        database.execute("DELETE FROM migrations WHERE name = 'catalog-recording-times'")
+        database.execute("DELETE FROM migrations WHERE name IN ('catalog-recording-times', 'catalog-facet-bytes')")
     ours.start()
     (facet,) = login(ours).object_management("GetObjectFacets", facet="recorded", time_zone=AUCKLAND).facets
     assert [each.value for each in facet.values] == ["2026-11-23", "2026-11-22", "1970-01-01"]
+    # The bytes are summed up while the gateway serves.
+    admin = login(ours)
+    eventually(lambda: admin.object_management("GetStorageUse").is_complete)
+    (types,) = admin.object_management("GetStorageUse", group_by="content_type").groups
+    assert [(each.value, each.objects, each.bytes) for each in types.values] == [("application/octet-stream", 3, 300)]
     ours.stop()
     with reading(ours) as database:
         assert counts(database) == right
@@ -104,7 +113,7 @@ def test_upgrade_counts_the_objects_by_quarter_hour(gateway_with, login):
 
 
 def counts(database: sqlite3.Connection) -> list[tuple]:
-    return database.execute("SELECT value, objects FROM object_facets WHERE kind = 7 ORDER BY value").fetchall()
+    return database.execute("SELECT value, objects, bytes FROM object_facets WHERE kind = 7 ORDER BY value").fetchall()
 
 
 def test_yesterdays_recordings_of_a_robot_in_rain_need_four_clicks(console, admin, uploader):

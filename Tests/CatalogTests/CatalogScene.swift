@@ -59,7 +59,8 @@ final class CatalogScene: Sendable {
         management = ObjectManagementService(
             removal: removal, bulkOperations: bulkOperations,
             tagEditing: TagEditing(database: database, clock: clock, outbox: .closed),
-            statistics: Statistics(database: database, clock: clock), database: database,
+            statistics: Statistics(database: database, clock: clock),
+            storageUse: StorageUse(database: database, devices: devices), database: database,
             tokens: PageTokens(keyring: keyring),
             facets: ObjectFacets(database: database, clock: clock, devices: devices, names: names),
             savedSearches: SavedSearches(database: database, clock: clock), zones: .system)

@@ -130,7 +130,9 @@ import Wire
         try scene.add(bytes: Array(repeating: 0, count: 10))
         #expect(try await retention() == 0)
 
-        let dry = try await setRetention(1, dryRun: true)
+        var dry = try await setRetention(1, dryRun: true)
+        #expect(dry.examples.map(\.sizeBytes) == Array(1...7))
+        dry.examples = []
         #expect(dry == SetRetentionResponse(days: 1, affectedObjects: 7, affectedBytes: 28))
         #expect(try await scene.removal.applyRetention(scene.permit) == 0)
         #expect(try await retention() == 0)

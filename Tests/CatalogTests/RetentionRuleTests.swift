@@ -65,6 +65,26 @@ import Testing
         }
     }
 
+    /// The first ones in the order of their age, which is why the limit counts, with rules and without.
+    @Test(arguments: [nil, [("size>0", 1)]] as [[(String, Int32)]?])
+    func dryRunNamesTheOldestObjects(_ rules: [(String, Int32)]?) async throws {
+        try fill()
+        scene.clock.advance(seconds: 2 * Self.day)
+        let dry = try await set(rules == nil ? 1 : 0, rules, dryRun: true)
+        #expect(dry.examples.map(\.sizeBytes) == Array(1...10))
+        #expect((dry.affectedObjects, dry.affectedBytes) == (60, 60 * 61 / 2))
+        let objects = try await scene.list(size: 1000).objects
+        let first = try #require(objects.first { $0.sizeBytes == 1 })
+        #expect(dry.examples[0].fileID == first.fileID && dry.examples[0].name == first.name)
+        #expect(dry.examples[0].deviceID == "260101-000001" && dry.examples[0].siteID == 2)
+        // A restored object counts from then on.
+        _ = try await scene.removal.delete(first.fileID, reason: "", by: scene.caller())
+        _ = try await scene.removal.restore(first.fileID, by: scene.caller())
+        #expect(try await set(rules == nil ? 1 : 0, rules, dryRun: true).examples.map(\.sizeBytes) == Array(2...11))
+        #expect(try await set(rules == nil ? 1 : 0, rules).examples.isEmpty)
+        #expect(try await set(0, [], dryRun: true).examples.isEmpty)
+    }
+
     @Test func rulesStayUnlessTheyAreReplaced() async throws {
         _ = try await set(30, [("kind=test", 7)])
         #expect(try await set(60).rules == [RetentionRule(filter: "kind=test", days: 7)])

@@ -293,7 +293,8 @@ extension CatalogScene {
             try connection.query(
                 """
                 SELECT organization_id || ' ' || kind || ' ' || prefix || ' ' || position FROM object_prefixes UNION ALL
-                SELECT organization_id || ' ' || kind || ' ' || key || ' ' || value || ' ' || objects FROM object_facets
+                SELECT organization_id || ' ' || kind || ' ' || key || ' ' || value || ' ' || objects || ' ' || bytes
+                FROM object_facets
                 """
             ) { $0.text(0) }.sorted()
         }

@@ -247,7 +247,7 @@ final class Recorder: Sendable {
             "",
             "a command is required: serve, login, logout, whoami, quickstart, context, account, session, token, init, upload, agent, ls, download, rm, site, device, "
                 + "user, identity, key, org, object, uploads, trash, copy, objects, config, database, cluster, clock, keys, "
-                + "events, status, audit, statistics, backup, restore, doctor, "
+                + "events, status, audit, statistics, storage, backup, restore, doctor, "
                 + "support-bundle, completion, version",
             "data-gateway --help"
         ),

@@ -35,8 +35,8 @@ import Wire
     ]
     private static let viewing: Set<String> = [
         "ListObjects", "RequestDownload", "GetCopyJob", "ListCopyJobItems", "GetObject", "GetObjectFacets",
-        "GetStatistics", "GetSite", "ListSites", "ListUploads", "ListFailedUploads", "ListIdentities", "ZipObjects",
-        "ListCopyJobs",
+        "GetStatistics", "GetStorageUse", "GetSite", "ListSites", "ListUploads", "ListFailedUploads", "ListIdentities",
+        "ZipObjects", "ListCopyJobs",
         "GetDeviceNames", "ListSavedSearches",
     ]
     private static let operating: Set<String> = [

@@ -24,7 +24,8 @@ import Testing
         INSERT INTO object_days (organization_id, day, deleted_bytes) VALUES (1, 100, 5);
         CREATE TABLE object_facets (
             organization_id BIGINT NOT NULL, kind BIGINT NOT NULL, key TEXT COLLATE "C" NOT NULL,
-            value TEXT COLLATE "C" NOT NULL, objects BIGINT NOT NULL, PRIMARY KEY (organization_id, kind, key, value));
+            value TEXT COLLATE "C" NOT NULL, objects BIGINT NOT NULL, bytes BIGINT NOT NULL DEFAULT 0,
+            PRIMARY KEY (organization_id, kind, key, value));
         CREATE INDEX object_facets_by_objects ON object_facets (organization_id, kind, key, objects);
         INSERT INTO object_facets (organization_id, kind, key, value, objects) VALUES (1, 1, '', '', 5);
         CREATE TABLE object_times (

@@ -8,6 +8,7 @@ package protocol EngineWrapper: ObjectEngine {
 extension EngineWrapper {
     package func hasPlaces(_ fileID: String) -> Bool { base.hasPlaces(fileID) }
     package func freeBytes() throws -> Int64? { try base.freeBytes() }
+    package func sizeBytes() throws -> Int64? { try base.sizeBytes() }
     package func start(_ start: EngineStart) throws -> any EngineUpkeep { try base.start(start) }
     package func createMultipart() throws -> NewFile { try base.createMultipart() }
     package func receivePart(at position: Int64, of fileID: String) throws -> any BodySink {

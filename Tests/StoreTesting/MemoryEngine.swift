@@ -21,6 +21,7 @@ package final class MemoryEngine: ObjectEngine {
     }
 
     package func freeBytes() throws -> Int64? { nil }
+    package func sizeBytes() throws -> Int64? { nil }
 
     package func hasPlaces(_ fileID: String) -> Bool { givesPlaces }
 

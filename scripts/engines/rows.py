@@ -13,7 +13,7 @@ SMALL = {
     "migrations": 75, "organizations": 50, "retention": 50, "trash_settings": 50, "retention_rules": 100,
     "configured_organizations": 5, "app_organizations": 5, "audit_usage": 50, "address_announcements": 50,
     "store_buckets": 10, "store_directory": 1, "store_engine_copies": 2, "store_identity": 1, "store_owner_usage": 20,
-    "scrub_state": 1, "search_upgrade": 1, "object_trigram_range": 1, "root_key": 1, "clock": 1, "identity_keys": 5, "manual_backups": 1, "libraries": 5, "collisions": 100,
+    "scrub_state": 1, "search_upgrade": 1, "facet_bytes_upgrade": 1, "object_trigram_range": 1, "root_key": 1, "clock": 1, "identity_keys": 5, "manual_backups": 1, "libraries": 5, "collisions": 100,
     "backup_runs": 400, "store_pauses": 2, "silence_watch": 1, "storage_warnings": 100,
 }  # fmt: skip
 #: The rows of tables for each object; other tables have `_LEAST` rows.

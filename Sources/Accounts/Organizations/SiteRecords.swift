@@ -44,6 +44,16 @@ package struct SiteRecords<C: ReadConnection> {
             row: Self.record)
     }
 
+    /// Returns the names of sites by id.
+    func names(of ids: [Int64]) throws -> [Int64: String] {
+        guard !ids.isEmpty else { return [:] }
+        let ids = ParameterList.padded(ids)
+        let names = try connection.query(
+            "SELECT id, name FROM sites WHERE id IN (\(ParameterList.text(ids.count)))", arguments: ids
+        ) { ($0.int64("id"), $0.text("name")) }
+        return Dictionary(uniqueKeysWithValues: names)
+    }
+
     /// Returns the sites of an organization with ids above `id`, in their order.
     package func page(organizationID: Int64, after id: Int64 = 0, limit: PageLimit) throws -> PageRows<SiteRecord> {
         try connection.page(

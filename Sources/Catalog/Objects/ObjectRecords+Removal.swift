@@ -10,6 +10,14 @@ struct Retention: Sendable, Hashable {
     func limit(at now: UnixTime) -> UnixTime { now.subtracting(.days(Int64(days))) }
 }
 
+/// An object beyond its organization's retention.
+struct ExpiredObject: Sendable {
+    let object: CatalogObject
+    let name: String
+    /// The time from which its age counts.
+    let keptSince: UnixTime
+}
+
 extension ObjectRecords {
     /// - Parameter id: a file id or the id of an upload.
     func wasDeleted(id: String, organizationID: Int64) throws -> Bool {
@@ -77,6 +85,33 @@ extension ObjectRecords {
                 AND (restored_at IS NULL OR restored_at < $2)
             """, organizationID, limit.microseconds
         ) { ($0.int64("objects"), $0.int64("bytes")) } ?? (0, 0)
+    }
+
+    /// Returns the positions of the objects that ``countExpired(organizationID:before:)`` counts, the oldest first.
+    func firstExpired(organizationID: Int64, before limit: UnixTime, count: Int) throws -> [Int64] {
+        try connection.query(
+            """
+            SELECT position FROM objects
+            WHERE organization_id = $1 AND verified_at < $2 AND trashed_at IS NULL
+                AND (restored_at IS NULL OR restored_at < $2)
+            ORDER BY verified_at, position LIMIT $3
+            """, organizationID, limit.microseconds, count
+        ) { $0.int64("position") }
+    }
+
+    /// Returns the objects at a few positions, in their order.
+    func expiredObjects(at positions: [Int64]) throws -> [ExpiredObject] {
+        try positions.compactMap { position in
+            let found = try connection.first(
+                """
+                SELECT \(CatalogObject.columns), coalesce(o.restored_at, o.verified_at) AS kept_since FROM objects o
+                WHERE o.position = $1
+                """, position
+            ) { (object: CatalogObject($0), keptSince: $0.time("kept_since")) }
+            return try found.map { object, keptSince in
+                ExpiredObject(object: object, name: try name(of: object).text, keptSince: keptSince)
+            }
+        }
     }
 
     /// Returns corrupted objects outside the trash, newest first.

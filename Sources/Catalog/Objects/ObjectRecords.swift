@@ -132,6 +132,7 @@ package enum ObjectSchema {
         SavedSearchRecords<Connection>.migration,
         ObjectOperationSchema.zoneMigration,
         RecordingTimeSchema.migration,
+        FacetBytesSchema.migration,
     ]
 }
 

@@ -79,14 +79,13 @@ struct RecordingRecords<C: ReadConnection> {
             """
             UPDATE objects SET recorded_from = $2, recorded_to = $3
             WHERE position = $1 AND recorded_from IS NULL AND recorded_to IS NULL
-            RETURNING organization_id, created_at, trashed_at
+            RETURNING position, organization_id, size, created_at, trashed_at
             """, position, summary.recordedFrom?.microseconds, summary.recordedTo?.microseconds
         ) { row in
-            row.isNull("trashed_at") ? (organizationID: row.int64("organization_id"), at: row.time("created_at")) : nil
+            row.isNull("trashed_at") ? (object: ObjectPlace(row), at: row.time("created_at")) : nil
         }
         if let listed = listed ?? nil, let begin = summary.recordedFrom {
-            try SearchRecords(connection).moveRecording(
-                at: position, organizationID: listed.organizationID, from: listed.at, to: begin)
+            try SearchRecords(connection).moveRecording(of: listed.object, from: listed.at, to: begin)
         }
         for start in stride(from: 0, to: summary.topics.count, by: batch) {
             let topics = summary.topics[start..<min(start + batch, summary.topics.count)]

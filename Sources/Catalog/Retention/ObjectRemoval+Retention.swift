@@ -7,6 +7,8 @@ import Synchronization
 extension ObjectRemoval {
     /// The number of rows in one read.
     private static let chunk = 500
+    /// The number of objects that a dry run names.
+    private static let mostExamples = 10
     /// The limits of rows that one sweep, and a dry run, compare with an organization's rules.
     private static let (mostRowsOfASweep, mostRowsOfACount) = (200_000, 1_000_000)
 
@@ -15,16 +17,16 @@ extension ObjectRemoval {
     }
 
     /// - Parameter keepsRules: whether only the default changes.
-    /// - Returns: the resulting retention, and the objects that exceed it now. The next sweep removes them, unless this was a dry
-    ///   run.
+    /// - Returns: the resulting retention, and the objects that exceed it now, of which a dry run names the oldest. The next sweep
+    ///   removes them, unless this was a dry run.
     func setRetention(
         _ requested: RetentionRules, keepsRules: Bool, isDryRun: Bool, by caller: Caller
-    ) async throws -> (set: RetentionRules, affected: MatchCount) {
+    ) async throws -> (set: RetentionRules, affected: MatchCount, examples: [ExpiredObject]) {
         let now = clock.now()
         let organizationID = caller.organization.id
         var retention = requested
         if keepsRules { retention.rules = try await self.retention(for: caller).rules }
-        let affected = try await countExpired(retention, organizationID, at: now)
+        let (affected, positions) = try await countExpired(retention, organizationID, at: now)
         if !isDryRun {
             try await database.write(mayUseReserve: true) { [retention] connection in
                 try ObjectRecords(connection).setRetentionRules(
@@ -33,21 +35,32 @@ extension ObjectRemoval {
                 try Audit.record(caller.did(to: "retention/\(retention.days)\(rules)"), at: now, in: connection)
             }
         }
-        return (retention, affected)
+        guard isDryRun else { return (retention, affected, []) }
+        let examples = try await database.readInBackground { connection in
+            try ObjectRecords(connection).expiredObjects(at: positions)
+        }
+        return (retention, affected, examples)
     }
 
+    /// - Returns: the count, and the positions of the first objects.
     private func countExpired(
         _ retention: RetentionRules, _ organizationID: Int64, at now: UnixTime
-    ) async throws -> MatchCount {
+    ) async throws -> (count: MatchCount, first: [Int64]) {
         var count = MatchCount()
-        guard let youngest = retention.ages.first else { return count }
+        var positions: [Int64] = []
+        guard let youngest = retention.ages.first else { return (count, []) }
         guard !retention.rules.isEmpty else {
-            count.amount = try await database.readInBackground { connection in
-                let (objects, bytes) = try ObjectRecords(connection).countExpired(
-                    organizationID: organizationID, before: RetentionRules.limit(days: youngest, at: now))
-                return Amount(objects: objects, bytes: bytes)
+            (count.amount, positions) = try await database.readInBackground { connection in
+                let records = ObjectRecords(connection)
+                let limit = RetentionRules.limit(days: youngest, at: now)
+                let (objects, bytes) = try records.countExpired(organizationID: organizationID, before: limit)
+                return (
+                    Amount(objects: objects, bytes: bytes),
+                    try records.firstExpired(
+                        organizationID: organizationID, before: limit, count: Self.mostExamples)
+                )
             }
-            return count
+            return (count, positions)
         }
         let limits = Dictionary(
             uniqueKeysWithValues: retention.ages.map {
@@ -68,15 +81,16 @@ extension ObjectRemoval {
                 let expired = found.filter { one in
                     days[one.place.position].flatMap { limits[$0] }.map { one.countsFrom < $0 } ?? false
                 }
-                return (expired.map(\.size), found.last?.place, found.count < Self.chunk)
+                return (expired.map { ($0.place.position, $0.size) }, found.last?.place, found.count < Self.chunk)
             }
             count.amount.objects += Int64(expired.count)
-            count.amount.bytes += expired.reduce(0, +)
+            count.amount.bytes += expired.reduce(0) { $0 + $1.1 }
+            positions += expired.prefix(Self.mostExamples - positions.count).map(\.0)
             rows += Self.chunk
             guard let last, !isEnd else { break }
             place = last
         }
-        return count
+        return (count, positions)
     }
 
     /// Removes objects beyond their organization's retention.

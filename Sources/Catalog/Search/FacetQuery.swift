@@ -57,7 +57,7 @@ extension ObjectFacets.Facet {
         case .site: "site"
         case .recorded: "recorded"
         case .tag: "raw_tags.\(key)"
-        case .all, .tagKey: ""
+        case .all, .tagKey, .contentType: ""
         }
     }
 }

@@ -47,8 +47,12 @@ struct FacetRecords {
         return ObjectFacets.Result(count: count, isExact: true, facets: facets)
     }
 
-    /// Sums the quarter hours of all organizations, or of one, to days.
     private func days(in zone: TimeZoneRules, scope: Int64?) throws -> ObjectFacets.Facet {
+        ObjectFacets.Facet(days: try amountsOfDays(in: zone, scope: scope).mapValues(\.objects))
+    }
+
+    /// Sums the quarter hours of all organizations, or of one, to days since 1970.
+    func amountsOfDays(in zone: TimeZoneRules, scope: Int64?) throws -> [Int64: Amount] {
         let scopes: [(any Bindable)?] = scope.map { [$0] } ?? []
         let ends = try connection.query(
             """
@@ -59,22 +63,25 @@ struct FacetRecords {
         ) { row in
             row.optionalText("first_value").flatMap { Int64($0) }.map { $0...(Int64(row.text("last_value")) ?? $0) }
         }
-        guard let ends = ends.first ?? nil else { return ObjectFacets.Facet(days: [:]) }
+        guard let ends = ends.first ?? nil else { return [:] }
         let times = QuarterHour.seconds(of: ends.lowerBound)..<QuarterHour.seconds(of: ends.upperBound + 1)
-        var days: [Int64: Int64] = [:]
+        var days: [Int64: Amount] = [:]
         for span in zone.spans(in: times) {
             let bounds = [span.seconds.lowerBound, span.seconds.upperBound].map { String(QuarterHour.number(from: $0)) }
             let counts = try connection.query(
                 """
-                SELECT \(QuarterHour.localDay) AS day, sum(objects) AS objects FROM object_facets
+                SELECT \(QuarterHour.localDay) AS day, sum(objects) AS objects, sum(bytes) AS bytes FROM object_facets
                 WHERE organization_id \(scope == nil ? "IN (SELECT id FROM organizations)" : "= $4")
                     AND kind = \(FacetKind.recorded.rawValue) AND key = '' AND value >= $2 AND value < $3
                 GROUP BY \(QuarterHour.localDay)
                 """, arguments: [span.offset, bounds[0], bounds[1]] + scopes
-            ) { (day: $0.int64("day"), objects: $0.int64("objects")) }
-            for (day, objects) in counts { days[day, default: 0] += objects }
+            ) { (day: $0.int64("day"), objects: $0.int64("objects"), bytes: $0.int64("bytes")) }
+            for (day, objects, bytes) in counts {
+                days[day, default: Amount()].objects += objects
+                days[day, default: Amount()].bytes += bytes
+            }
         }
-        return ObjectFacets.Facet(days: days)
+        return days
     }
 
     private func largestOrganizations() throws -> [Int64] {

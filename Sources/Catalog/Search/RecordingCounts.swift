@@ -14,12 +14,13 @@ package struct RecordingCounts<C: ReadConnection> {
             """
             SELECT count(*) AS wrong FROM (
                 SELECT organization_id, value FROM (
-                    SELECT organization_id, value, objects FROM object_facets
+                    SELECT organization_id, value, objects, bytes FROM object_facets
                     WHERE kind = \(FacetKind.recorded.rawValue)
                     UNION ALL
-                    SELECT organization_id, value, -objects AS objects FROM (\(RecordingTime.counts)) AS counted
+                    SELECT organization_id, value, -objects AS objects, -bytes AS bytes
+                    FROM (\(RecordingTime.counts)) AS counted
                 ) AS both_numbers
-                GROUP BY organization_id, value HAVING sum(objects) <> 0
+                GROUP BY organization_id, value HAVING sum(objects) <> 0 OR sum(bytes) <> 0
             ) AS differences
             """
         ) { $0.int("wrong") } ?? 0
@@ -29,6 +30,6 @@ package struct RecordingCounts<C: ReadConnection> {
     package func renew() throws where C == Connection {
         try connection.execute("DELETE FROM object_facets WHERE kind = \(FacetKind.recorded.rawValue)")
         try connection.execute(
-            "INSERT INTO object_facets (organization_id, kind, key, value, objects) \(RecordingTime.counts)")
+            "INSERT INTO object_facets (organization_id, kind, key, value, objects, bytes) \(RecordingTime.counts)")
     }
 }

@@ -32,7 +32,10 @@ enum RecordingTime {
 
     /// The query for the counts that the objects' rows give.
     static let counts = """
-        SELECT organization_id, 7 AS kind, '' AS key, \(quarterHour) AS value, count(*) AS objects
+        SELECT organization_id, 7 AS kind, '' AS key, \(quarterHour) AS value, count(*) AS objects,
+            CAST(coalesce(sum(CASE WHEN position >= coalesce((SELECT lowest FROM facet_bytes_upgrade), 0)
+                AND position < coalesce((SELECT position FROM facet_bytes_upgrade), 0) THEN 0 ELSE size END), 0) AS BIGINT)
+                AS bytes
         FROM objects
         WHERE trashed_at IS NULL AND position >= coalesce((SELECT position FROM search_upgrade), 0)
         GROUP BY organization_id, \(quarterHour)

@@ -12,6 +12,10 @@ struct SearchEntry: Sendable, Hashable {
     let name: String
     let contentType: String
     let tags: [String: String]
+    /// The size of the object in bytes.
+    let size: Int64
+    /// Whether the object is one in the sums of bytes, see ``FacetBytesUpgrade``.
+    var hasBytes = true
 }
 
 extension SearchEntry {
@@ -49,8 +53,14 @@ extension SearchEntry {
             facets.append(Facet(kind: .tagKey, key: "", value: key))
             if TagCost.hasFacet(value) { facets.append(Facet(kind: .tag, key: key, value: value)) }
         }
+        if hasBytes { facets.append(typeFacet) }
         return facets
     }
+}
+
+extension SearchEntry {
+    /// The row of the content type, which came with the sums of bytes.
+    var typeFacet: Facet { Facet(kind: .contentType, key: "", value: contentType) }
 }
 
 /// The kinds of facets in `object_facets`.
@@ -64,6 +74,7 @@ enum FacetKind: Int64, Sendable, CaseIterable {
     case tagKey = 6
     /// The quarter hours of the recording time, see ``QuarterHour``; their sums are days.
     case recorded = 7
+    case contentType = 8
 }
 
 /// The prefixes of words in `object_prefixes`.

@@ -115,6 +115,15 @@ package struct SearchRecords<C: ReadConnection> {
         try add(1, to: entry)
     }
 
+    /// Adds the size of an object, and its content type, to sums that have the object without them.
+    func enterBytes(of entry: SearchEntry) throws where C == Connection {
+        for facet in entry.facets {
+            try connection.executeSoon(
+                Self.addition(of: 1), entry.organizationID, facet.kind == .contentType ? 1 : 0, entry.size,
+                facet.kind.rawValue, facet.key, facet.value)
+        }
+    }
+
     func remove(_ entry: SearchEntry) throws where C == Connection {
         let prefixes = Set(entry.prefixes.map(\.text))
         if !prefixes.isEmpty {
@@ -128,7 +137,7 @@ package struct SearchRecords<C: ReadConnection> {
         let keys = Set(entry.facets.map(\.key))
         try connection.execute(
             """
-            DELETE FROM object_facets WHERE organization_id = $1 AND kind IN (1, 2, 3, 5, 6, 7)
+            DELETE FROM object_facets WHERE organization_id = $1 AND kind IN (1, 2, 3, 5, 6, 7, 8)
                 AND key IN (\(ParameterList.text(keys.count, from: 2))) AND objects <= 0
             """, arguments: [entry.organizationID] + Array(keys))
     }
@@ -146,67 +155,99 @@ package struct SearchRecords<C: ReadConnection> {
 
     private func add(_ objects: Int, to entry: SearchEntry) throws where C == Connection {
         let facets = entry.facets
-        let rows = Self.rows(facets.count) { "($1, $\(3 + 3 * $0), $\(4 + 3 * $0), $\(5 + 3 * $0), $2)" }
+        let bytes = entry.hasBytes ? Int64(objects) * entry.size : 0
         try connection.executeSoon(
-            """
-            INSERT INTO object_facets (organization_id, kind, key, value, objects) VALUES \(rows)
+            Self.addition(of: facets.count), arguments: [entry.organizationID, objects, bytes] + Self.values(facets))
+    }
+
+    /// Returns the statement that adds the objects $2 with the bytes $3 to rows of the organization $1.
+    private static func addition(of count: Int) -> String {
+        let rows = rows(count) { "($1, $\(4 + 3 * $0), $\(5 + 3 * $0), $\(6 + 3 * $0), $2, $3)" }
+        return """
+            INSERT INTO object_facets (organization_id, kind, key, value, objects, bytes) VALUES \(rows)
             ON CONFLICT (organization_id, kind, key, value) DO UPDATE SET
-                objects = object_facets.objects + excluded.objects
-            """, arguments: [entry.organizationID, objects] + Self.values(facets))
+                objects = object_facets.objects + excluded.objects, bytes = object_facets.bytes + excluded.bytes
+            """
     }
 
     /// Counts an object by the beginning of its recording, which has become known, and no longer by that of its upload.
     ///
-    /// - Parameter position: the object's, which is not in the trash.
-    func moveRecording(at position: Int64, organizationID: Int64, from old: UnixTime, to new: UnixTime) throws
-    where C == Connection {
+    /// - Parameter object: one that is not in the trash.
+    func moveRecording(of object: ObjectPlace, from old: UnixTime, to new: UnixTime) throws where C == Connection {
         let (old, new) = (QuarterHour.text(of: old), QuarterHour.text(of: new))
-        guard old != new, try position >= upgraded() ?? 0 else { return }
-        let kind = FacetKind.recorded.rawValue
+        let progress = try self.progress()
+        guard old != new, progress.hasObject(at: object.position) else { return }
+        try move(
+            .recorded, from: old, to: new, organizationID: object.organizationID,
+            bytes: progress.hasBytes(at: object.position) ? object.size : 0)
+    }
+
+    /// Moves one object from one row of a kind without keys to another.
+    private func move(
+        _ kind: FacetKind, from old: String, to new: String, organizationID: Int64, bytes: Int64
+    ) throws where C == Connection {
         try connection.execute(
             """
-            INSERT INTO object_facets (organization_id, kind, key, value, objects)
-            VALUES ($1, $2, '', $3, -1), ($1, $2, '', $4, 1)
+            INSERT INTO object_facets (organization_id, kind, key, value, objects, bytes)
+            VALUES ($1, $2, '', $3, -1, $5), ($1, $2, '', $4, 1, $6)
             ON CONFLICT (organization_id, kind, key, value) DO UPDATE SET
-                objects = object_facets.objects + excluded.objects
-            """, organizationID, kind, old, new)
+                objects = object_facets.objects + excluded.objects, bytes = object_facets.bytes + excluded.bytes
+            """, organizationID, kind.rawValue, old, new, -bytes, bytes)
         try connection.execute(
             """
             DELETE FROM object_facets
             WHERE organization_id = $1 AND kind = $2 AND key = '' AND value = $3 AND objects <= 0
-            """, organizationID, kind, old)
+            """, organizationID, kind.rawValue, old)
     }
 
     private static func values(_ facets: [SearchEntry.Facet]) -> [(any Bindable)?] {
         facets.flatMap { [$0.kind.rawValue, $0.key, $0.value] as [(any Bindable)?] }
     }
 
-    /// Replaces an object's content type in the search tables.
+    /// Replaces an object's content type, which was unknown, in the search tables.
     func setContentType(_ type: String, ofFile fileID: String) throws where C == Connection {
         let found = try connection.first(
-            "SELECT position, organization_id FROM objects WHERE file_id = $1 AND trashed_at IS NULL", fileID
-        ) { (position: $0.int64("position"), organizationID: $0.int64("organization_id")) }
-        guard let found, try found.position >= upgraded() ?? 0 else { return }
+            """
+            SELECT position, organization_id, size, \(SearchProgress.columns) FROM objects
+            WHERE file_id = $1 AND trashed_at IS NULL
+            """, fileID
+        ) { (object: ObjectPlace($0), progress: SearchProgress($0)) }
+        guard let (object: found, progress) = found, progress.hasObject(at: found.position) else { return }
+        if progress.hasBytes(at: found.position) {
+            try move(
+                .contentType, from: ContentType.unknown, to: type, organizationID: found.organizationID,
+                bytes: found.size)
+        }
         let unknown = SearchPrefix.stored(ofContentType: ContentType.unknown)
         try connection.execute(
             """
             DELETE FROM object_prefixes WHERE organization_id = $1 AND kind = 3 AND prefix IN ($3, $4) AND position = $2
             """, found.organizationID, found.position, unknown[0], unknown[1])
-        for prefix in SearchPrefix.stored(ofContentType: type) {
-            try connection.execute(
-                "INSERT INTO object_prefixes (organization_id, kind, prefix, position) VALUES ($1, 3, $3, $2) ON CONFLICT DO NOTHING",
-                found.organizationID, found.position, prefix)
-        }
+        let known = SearchPrefix.stored(ofContentType: type)
+        guard let first = known.first, let last = known.last else { return }
+        // A type without a slash is its only prefix.
+        try connection.execute(
+            """
+            INSERT INTO object_prefixes (organization_id, kind, prefix, position) VALUES ($1, 3, $3, $2), ($1, 3, $4, $2)
+            ON CONFLICT DO NOTHING
+            """, found.organizationID, found.position, first, last)
     }
 
     /// Returns the object's data for the tables, unless it is in the trash, or one of an earlier version that has no rows yet.
     private func entry(objectID: String) throws -> SearchEntry? {
         let entry = try connection.first(
-            "SELECT \(CatalogObject.columns) FROM objects o WHERE o.id = $1", objectID
-        ) { (position: $0.int64("position"), object: CatalogObject($0)) }
-        guard let entry, entry.object.trashedAt == nil, try entry.position >= upgraded() ?? 0 else { return nil }
-        return SearchEntry(
-            entry.object, position: entry.position, tags: try ObjectRecords(connection).tags(position: entry.position))
+            "SELECT \(CatalogObject.columns), \(SearchProgress.columns) FROM objects o WHERE o.id = $1", objectID
+        ) { (position: $0.int64("position"), object: CatalogObject($0), progress: SearchProgress($0)) }
+        guard let (position, object, progress) = entry, object.trashedAt == nil, progress.hasObject(at: position)
+        else { return nil }
+        var found = SearchEntry(
+            object, position: position, tags: try ObjectRecords(connection).tags(position: position))
+        found.hasBytes = progress.hasBytes(at: position)
+        return found
+    }
+
+    private func progress() throws -> SearchProgress {
+        try connection.first("SELECT \(SearchProgress.columns)", row: SearchProgress.init) ?? .complete
     }
 
     func organizations() throws -> [Int64] {
@@ -250,6 +291,19 @@ extension SearchEntry {
             position: position, organizationID: object.owner.organizationID, siteID: object.owner.siteID,
             deviceID: object.owner.deviceID,
             recordedAt: object.description.recordedFrom ?? object.times.createdAt, name: object.name(tags: tags).text,
-            contentType: object.description.contentType, tags: tags)
+            contentType: object.description.contentType, tags: tags, size: object.content.size)
+    }
+}
+
+/// The position, the owner and the size of an object.
+struct ObjectPlace: Sendable {
+    let position: Int64
+    let organizationID: Int64
+    let size: Int64
+
+    init(_ row: Row) {
+        position = row.int64("position")
+        organizationID = row.int64("organization_id")
+        size = row.int64("size")
     }
 }

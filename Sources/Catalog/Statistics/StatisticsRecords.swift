@@ -98,6 +98,19 @@ struct StatisticsRecords<C: ReadConnection> {
         ) { Amount(objects: $0.int64("objects"), bytes: $0.int64("bytes")) } ?? Amount()
     }
 
+    /// Returns the bytes of stored objects without those of deleted ones, of all organizations, by day. Days without a change are omitted.
+    func changes(in days: Range<Int64>) throws -> [Int64: Int64] {
+        let changes = try connection.query(
+            """
+            SELECT day, sum(arrived_bytes - deleted_bytes) AS bytes FROM object_days
+            WHERE organization_id IN (SELECT id FROM organizations) AND day >= $1 AND day < $2
+                AND arrived_objects + deleted_objects > 0
+            GROUP BY day
+            """, days.lowerBound, days.upperBound
+        ) { ($0.int64("day"), $0.int64("bytes")) }
+        return Dictionary(uniqueKeysWithValues: changes)
+    }
+
     /// Returns the days with any event from `first` on, in order.
     func days(from first: Int64, scope: Int64?) throws -> [DayRecord] {
         try connection.query(

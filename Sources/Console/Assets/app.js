@@ -19,6 +19,7 @@ import { renderSettings } from './settings.js'
 import { listenForShortcuts } from './shortcuts.js'
 import { renderSignIn } from './sign-in.js'
 import { renderSigningKeys } from './signing-keys.js'
+import { renderStorage } from './storage.js'
 import { renderSuites } from './suites.js'
 import { applyTheme } from './theme.js'
 import { renderTrash } from './trash.js'
@@ -45,6 +46,7 @@ const sections = [
     { name: 'objects', title: 'Objects', role: 'viewer', shortcut: 'b', render: renderObjects },
     { name: 'uploads', title: 'Uploads', role: 'viewer', shortcut: 'u', render: renderUploads },
     { name: 'copies', title: 'Copy jobs', role: 'viewer', render: renderCopies },
+    { name: 'storage', title: 'Storage', role: 'viewer', render: renderStorage },
     { name: 'trash', title: 'Trash', role: 'admin', shortcut: 't', render: renderTrash },
     { name: 'retention', title: 'Retention', role: 'admin', render: renderRetention },
     { name: 'corrupted-objects', title: 'Corrupted objects', role: 'admin', render: renderCorruptedObjects },

@@ -2,8 +2,9 @@ import { call, hasRole } from './api.js'
 import { isOverdue } from './backup.js'
 import { deviceLink, withDeviceName } from './device-names.js'
 import { loadSilentDevices, silentDevices } from './device-list.js'
-import { countRecentFailures, recentFailures } from './failed-uploads.js'
+import { diskOf, diskWarning, fullText, usedText } from './disk.js'
 import { h, pageHeader, propertyList } from './dom.js'
+import { countRecentFailures, recentFailures } from './failed-uploads.js'
 import { formField } from './dialog.js'
 import { formatBytes, formatCount, formatDuration, timeElement } from './format.js'
 import { dayChart } from './chart.js'
@@ -46,14 +47,14 @@ export async function renderOverview(body, { query }) {
     }, formField({ name: 'days', label: 'Period', type: 'select', value: days, options: periods }))),
     attention(state),
     h('div', { class: 'tiles' },
-      tile('Stored', formatBytes(statistics.storedBytes), storedText(statistics, state), '#/objects'),
+      tile('Stored', formatBytes(statistics.storedBytes),
+        [storedText(statistics, state), '. ', h('a', { href: '#/storage' }, 'Show what fills the store')], '#/objects'),
       tile('Uploads now', state.uploads === null ? '–' : state.uploads.toLocaleString('en'),
         state.uploads === null ? '' : `${formatBytes(state.uploadedBytes)} stored`, '#/uploads'),
       tile('Uploaded', formatBytes(sum('arrivedBytes')), formatCount(sum('arrivedObjects'), 'object')),
       tile('Downloads requested', formatBytes(sum('requestedBytes')), formatCount(sum('requestedObjects'), 'object')),
       tile('Deleted', formatBytes(sum('deletedBytes')), formatCount(sum('deletedObjects'), 'object')),
-      state.system && state.system.freeBytes >= 0
-        && tile('Disk free', formatBytes(state.system.freeBytes), `minimum ${formatBytes(state.system.minimum)}`)),
+      state.disk && state.disk.free !== null && diskTile(state.disk)),
     h('div', { class: 'charts' },
       chart('Bytes stored at the end of the day', 'storedBytes', { ...bytes, ...uploads, summary: (all) => levelText(all, formatBytes) }),
       chart('Bytes uploaded', 'arrivedBytes', { ...bytes, ...uploads }),
@@ -120,17 +121,16 @@ async function gatewayState() {
     hasMoreCorrupted: Boolean(corrupted?.nextPageToken),
     failed,
     silent,
-    system: system && { ...system, freeBytes: Number(system.storeFreeBytes ?? 0),
-      minimum: Number(system.storeMinimumFreeBytes ?? 0) },
+    system,
+    disk: system && diskOf(system),
   }
 }
 
 /** What needs attention, most urgent first. */
-function attention({ corrupted, hasMoreCorrupted, failed, silent, system }) {
+function attention({ corrupted, hasMoreCorrupted, failed, silent, system, disk }) {
   const ends = system?.certificateEndsAt && Date.parse(system.certificateEndsAt) - Date.now()
   const notes = [
-    system && system.freeBytes >= 0 && system.freeBytes < 2 * system.minimum
-      && ['The disk is nearly full: new uploads are refused below the minimum.', '#/retention', 'Retention'],
+    disk && diskWarning(disk) && [diskWarning(disk), '#/storage', 'Show what fills it'],
     system?.objectEngine && system.objectEngine.ownership !== 'held'
       && ['The right to the prefix of the bucket is not confirmed: nothing is stored or removed.', null, ''],
     system?.objectEngine?.divergence
@@ -168,6 +168,12 @@ function stoppedDevices({ silent }) {
 function tile(title, value, detail, href) {
   return h('div', { class: 'tile' }, h('h2', {}, href ? h('a', { href }, title) : title),
     h('p', { class: 'big' }, value), h('p', {}, detail))
+}
+
+/** The free disk, and when it is full. */
+function diskTile(disk) {
+  const details = [usedText(disk), fullText(disk)].filter(Boolean).join(', ')
+  return tile('Disk free', formatBytes(disk.free), details || `minimum ${formatBytes(disk.minimum)}`, '#/storage')
 }
 
 /** The objects with a value; a device and a site by their names. */

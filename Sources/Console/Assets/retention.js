@@ -1,11 +1,12 @@
 import { call } from './api.js'
-import { alertMessage, badge, button, h, pageHeader, showNotice } from './dom.js'
+import { deviceLink } from './device-names.js'
+import { alertMessage, badge, button, h, nameLink, pageHeader, showNotice } from './dom.js'
 import { formField, showFormDialog } from './dialog.js'
 import { formatBytes, formatCount, timeElement } from './format.js'
 import {
   canUndo, followOperation, operationKind, operationStatus, processedObjects, undoOperation,
 } from './object-operation.js'
-import { pagedTable } from './table.js'
+import { pagedTable, table } from './table.js'
 
 const ruleLimit = 20
 
@@ -43,7 +44,8 @@ function retentionForm({ days = 0, rules = [] }, reload) {
   })
   async function count() {
     const answer = await call('management', 'SetRetention', { ...message(), dryRun: true })
-    result.replaceChildren(h('p', { class: 'warning' }, affectedText(answer, 'would move to the trash now.')))
+    result.replaceChildren(...[h('p', { class: 'warning' }, affectedText(answer, 'would move to the trash now.')),
+      exampleTable(answer)].filter(Boolean))
     return answer
   }
   form.addEventListener('submit', async (event) => {
@@ -91,6 +93,18 @@ function trashForm({ days = 0, trashedObjects, trashedBytes }, reload) {
     }
   })
   return form
+}
+
+/** The oldest of the objects that a retention would delete. */
+function exampleTable({ examples = [], affectedObjects }) {
+  if (examples.length === 0) return null
+  return h('div', {}, h('h3', {}, examples.length < Number(affectedObjects) ? `The oldest ${examples.length} of them` : 'All of them'),
+    table([
+      { title: 'Name', cell: ({ name, fileId }) => nameLink(name, `#/objects/${fileId}`) },
+      { title: 'Device', cell: ({ deviceId }) => deviceId && deviceLink(deviceId) },
+      { title: 'Since', cell: ({ keptSince }) => timeElement(keptSince, { isShort: true }) },
+      { title: 'Size', isNumber: true, cell: ({ sizeBytes }) => formatBytes(sizeBytes) },
+    ], examples, ''))
 }
 
 function affectedText({ affectedObjects, affectedBytes, isLowerBound }, outcome) {

@@ -134,6 +134,7 @@ extension EventsDeadLetters { static let examples = ["events dead-letters --webh
 extension EventsRedeliver { static let examples = ["events redeliver 019aa9f2-57c1-7000-8a67-0c4b0a2e5f11"] }
 extension AuditLog { static let examples = ["audit --since 1h --follow"] }
 extension StatisticsShow { static let examples = ["statistics --days 30"] }
+extension StorageShow { static let examples = ["storage --by device", "storage --by raw_tags.run --limit 50"] }
 extension BackUp { static let examples = ["backup --to monday.backup"] }
 extension BackupVerify {
     static let examples = ["backup verify monday.backup", "backup verify monday.sealed --passphrase-file passphrase"]

@@ -222,6 +222,7 @@ package enum Program: CompletedProgram {
             .command(GatewayStatus.self),
             .command(AuditLog.self),
             .command(StatisticsShow.self),
+            .command(StorageShow.self),
             .group(CommandGroup("backup", BackUp.summary, [.command(BackupVerify.self)], own: BackUp.self)),
             .command(RestoreCommand.self),
             .command(DoctorCommand.self),
@@ -238,7 +239,7 @@ package enum Program: CompletedProgram {
                 "Gateway",
                 [
                     "serve", "status", "support-bundle", "config", "database", "cluster", "objects", "audit",
-                    "statistics",
+                    "statistics", "storage",
                     "events", "clock",
                     "keys",
                 ]

@@ -56,7 +56,8 @@ enum CounterVersions {
                 deleted_objects = v.deleted_objects + NEW.deleted_objects, deleted_bytes = v.deleted_bytes + NEW.deleted_bytes,
                 requested_objects = v.requested_objects + NEW.requested_objects,
                 requested_bytes = v.requested_bytes + NEW.requested_bytes');
-            SELECT keep_versions('object_facets', 'organization_id, kind, key, value', 'objects = v.objects + NEW.objects');
+            SELECT keep_versions('object_facets', 'organization_id, kind, key, value',
+                'objects = v.objects + NEW.objects, bytes = v.bytes + NEW.bytes');
             SELECT keep_versions('object_times', 'organization_id, span, start',
                 'first_position = least(v.first_position, NEW.first_position),
                 last_position = greatest(v.last_position, NEW.last_position)');

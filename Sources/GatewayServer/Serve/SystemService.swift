@@ -2,6 +2,7 @@ import Accounts
 import Backup
 import Basics
 import Capability
+import Catalog
 import Configuration
 import Database
 import EngineCopy
@@ -28,7 +29,8 @@ struct SystemService: SystemServiceHandler {
     func getSystemStatus(
         _ request: GetSystemStatusRequest, context: CallContext
     ) async throws -> GetSystemStatusResponse {
-        GetSystemStatusResponse(
+        let forecast = try await database.readInBackground { [disk] in try disk.forecast(in: $0) }
+        return GetSystemStatusResponse(
             version: ProgramVersion.current, startedAt: Timestamp(startedAt), storeFreeBytes: store.freeBytes ?? -1,
             storeMinimumFreeBytes: store.minimumFreeBytes, certificateEndsAt: certificates.expiry.map { Timestamp($0) },
             backupSchedules: backups.snapshot.map(BackupScheduleStatus.init),
@@ -38,8 +40,10 @@ struct SystemService: SystemServiceHandler {
                 GatewayReplica(
                     description: user.description, version: user.version, isThis: user.id == database.userID,
                     secondsSinceRenewal: user.age.wholeSeconds, leases: user.leases)
-            })
+            }, storeSizeBytes: store.sizeBytes ?? -1, diskForecast: DiskForecast(forecast))
     }
+
+    private var disk: StoreDisk { StoreDisk(database: database, store: store) }
 
     func listSettings(_ request: ListSettingsRequest, context: CallContext) async throws -> ListSettingsResponse {
         ListSettingsResponse(
@@ -146,6 +150,8 @@ extension SystemService: Capability {
             )
         ])
     }
+
+    var metrics: [any MetricSource] { [disk] }
 
     func register(for listener: ListenerName, in router: inout Router) {
         if listener == .admin || listener == .web { register(in: &router) }

@@ -124,6 +124,7 @@ public enum GatewayProtoFiles {
         DisableSiteResponse.self,
         DiscardArchiveRequest.self,
         DiscardArchiveResponse.self,
+        DiskForecast.self,
         DownloadObjectLocation.self,
         EnableApiKeyRequest.self,
         EnableApiKeyResponse.self,
@@ -182,6 +183,8 @@ public enum GatewayProtoFiles {
         GetSiteUploadResponse.self,
         GetStatisticsRequest.self,
         GetStatisticsResponse.self,
+        GetStorageUseRequest.self,
+        GetStorageUseResponse.self,
         GetSystemStatusRequest.self,
         GetSystemStatusResponse.self,
         GetTrashSettingsRequest.self,
@@ -292,6 +295,7 @@ public enum GatewayProtoFiles {
         RestoreObjectsRequest.self,
         RestoreObjectsResponse.self,
         RestoreOutcome.self,
+        RetentionExample.self,
         RetentionRule.self,
         RetireDeviceRequest.self,
         ReturnToPreviousDataRequest.self,
@@ -329,6 +333,8 @@ public enum GatewayProtoFiles {
         StartEngineCopyRequest.self,
         StopEngineCopyRequest.self,
         StorageObject.self,
+        StorageUseGroup.self,
+        StorageUseValue.self,
         StoredFileInfo.self,
         StoredUploadPart.self,
         SystemSetting.self,
@@ -855,6 +861,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.ObjectManagementService.ListBadObjects	Lists objects whose bytes differ from their verified checksum.
         archebase.data_gateway.v1.ObjectManagementService.GetObject	Returns one object with all its details, in any state.
         archebase.data_gateway.v1.ObjectManagementService.GetStatistics	Returns the stored amount, and the changes of each of the last days.
+        archebase.data_gateway.v1.ObjectManagementService.GetStorageUse	Returns what fills the store: objects and bytes by site, device, content type, tag, month or day, the largest first.
         archebase.data_gateway.v1.ObjectManagementService.GetObjectFacets	Returns the number of objects that match a filter, and the values of device, site, day and tags that narrow it.
         archebase.data_gateway.v1.ObjectManagementService.ListSavedSearches	Returns the searches that the organization's users share, by name.
         archebase.data_gateway.v1.ObjectManagementService.SaveSearch	Saves a search for the organization's users. One of the same name is replaced, and keeps its id.
@@ -900,6 +907,10 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.SetRetentionRequest.rules	The first rule that an object matches applies. Used only with `replace_rules`.
         archebase.data_gateway.v1.SetRetentionRequest.replace_rules	False = the rules are not changed.
         archebase.data_gateway.v1.SetRetentionResponse.is_lower_bound	Whether more objects may be affected, because counting all would take too long.
+        archebase.data_gateway.v1.SetRetentionResponse.examples	With `dry_run`, up to 10 of the objects, the oldest first.
+        archebase.data_gateway.v1.RetentionExample	An object that a retention would delete.
+        archebase.data_gateway.v1.RetentionExample.device_id	Empty = the object is the site's.
+        archebase.data_gateway.v1.RetentionExample.kept_since	The time from which its age counts.
         archebase.data_gateway.v1.ObjectDetails.device_id	Empty = uploaded by the site itself.
         archebase.data_gateway.v1.ObjectDetails.organization	The organization's name.
         archebase.data_gateway.v1.ObjectDetails.bucket	The object's place in the object store.
@@ -907,6 +918,20 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.GetStatisticsRequest.days	0 means 30, at most 400.
         archebase.data_gateway.v1.GetStatisticsResponse.stored_objects	The current number and size of verified objects.
         archebase.data_gateway.v1.GetStatisticsResponse.days	Today, by UTC, and the days before it, oldest first, including days without changes.
+        archebase.data_gateway.v1.GetStorageUseRequest.group_by	Returns this group only: `organization`, `site`, `device`, `content_type`, `month`, `day` or `raw_tags.KEY`; empty = organization (for all organizations), site, device, content type and month.
+        archebase.data_gateway.v1.GetStorageUseRequest.value_limit	The number of values of each group; 0 means 20, at most 1000.
+        archebase.data_gateway.v1.GetStorageUseRequest.time_zone	The time zone of months and days, a name such as `Europe/Berlin`; empty = UTC.
+        archebase.data_gateway.v1.GetStorageUseResponse.objects	The objects outside the trash.
+        archebase.data_gateway.v1.GetStorageUseResponse.trashed_objects	The objects in the trash; 0 while `is_complete` is false.
+        archebase.data_gateway.v1.GetStorageUseResponse.tag_keys	The keys of the 20 tags that most objects have.
+        archebase.data_gateway.v1.GetStorageUseResponse.is_complete	False = objects of earlier versions are still being added: there are more bytes than the sums say.
+        archebase.data_gateway.v1.StorageUseGroup	The objects outside the trash by one property.
+        archebase.data_gateway.v1.StorageUseGroup.name	The property, as `group_by` names it.
+        archebase.data_gateway.v1.StorageUseGroup.values	The values with most bytes, of the 10000 with most objects; months and days, by the recording or else the upload, the latest first.
+        archebase.data_gateway.v1.StorageUseGroup.total_values	The number of all values.
+        archebase.data_gateway.v1.StorageUseGroup.is_lower_bound	Whether there may be more than `total_values`, because counting all would take too long.
+        archebase.data_gateway.v1.StorageUseValue.value	The name of the organization, the id of the site or device, the content type, the value of the tag, `2026-01` or `2026-01-31`.
+        archebase.data_gateway.v1.StorageUseValue.display_name	The name of a site or a device that has one.
         archebase.data_gateway.v1.GetObjectFacetsRequest.filter	A filter as in ListObjects; empty = all objects.
         archebase.data_gateway.v1.GetObjectFacetsRequest.facet	Returns this facet only, by its name; empty = all.
         archebase.data_gateway.v1.GetObjectFacetsRequest.value_contains	Returns only values that contain this text, in upper or lower case, of the 10000 most frequent ones (2000 devices). Devices and sites are found by their names, too. Ignored without `facet`.
@@ -968,6 +993,11 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.GetSystemStatusResponse.last_manual_backup_at	The end of the last complete backup by BackupService; unset before the first one.
         archebase.data_gateway.v1.GetSystemStatusResponse.object_engine	The bucket with the bytes of the objects; unset = they are files in the data directory.
         archebase.data_gateway.v1.GetSystemStatusResponse.replicas	The gateways that use the database on a server, this one among them, in the order of their descriptions; empty = the database is a file in the data directory.
+        archebase.data_gateway.v1.GetSystemStatusResponse.store_size_bytes	The bytes of the object store's disk that can be used, free or not; -1 = unknown.
+        archebase.data_gateway.v1.DiskForecast	A forecast of when the stored objects fill the disk, if they grow as on the last days. What else is written to the disk is not part of it.
+        archebase.data_gateway.v1.DiskForecast.bytes_per_day	The bytes of stored objects without those of deleted ones, for each of the days; 0 without enough history.
+        archebase.data_gateway.v1.DiskForecast.days	The number of complete days, by UTC, that this is the average of; 0 without enough history.
+        archebase.data_gateway.v1.DiskForecast.full_at	When so few bytes are free that new uploads are refused; unset = not within ten years, or the disk is full or does not grow.
         archebase.data_gateway.v1.GatewayReplica	A gateway that uses a database on a server.
         archebase.data_gateway.v1.GatewayReplica.description	The process, with its host and its start.
         archebase.data_gateway.v1.GatewayReplica.is_this	Whether this response comes from it.
@@ -996,6 +1026,10 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.EngineCopyState.ENGINE_COPY_STATE_INTERRUPTED	An engine does not answer, see `reason`; the gateway tries again.
         archebase.data_gateway.v1.EngineCopyState.ENGINE_COPY_STATE_FAILED	The objects in `failures` cannot be copied; all others are.
         archebase.data_gateway.v1.EngineCopyState.ENGINE_COPY_STATE_COMPLETE	All objects are in the target.
+        archebase.data_gateway.v1.DiskForecastState.DISK_FORECAST_STATE_NO_DISK	The objects are in a bucket, or the free bytes are unknown.
+        archebase.data_gateway.v1.DiskForecastState.DISK_FORECAST_STATE_NOT_ENOUGH_HISTORY	Objects were stored on too few days to tell.
+        archebase.data_gateway.v1.DiskForecastState.DISK_FORECAST_STATE_NOT_GROWING	No more was stored than deleted.
+        archebase.data_gateway.v1.DiskForecastState.DISK_FORECAST_STATE_FULL	New uploads are refused now.
         archebase.data_gateway.v1.UploadManagementService.ListUploads	Lists the unfinished uploads of the caller's organization, newest first; for an admin of SYSTEM who acts for no other organization, all.
         archebase.data_gateway.v1.UploadManagementService.ListFailedUploads	Lists the uploads of the caller's organization that ended without an object, those first that ended last; for an admin of SYSTEM who acts for no other organization, all. An attempt that was replaced by a restart is listed only if it had failed before.
         archebase.data_gateway.v1.UploadManagementService.CancelUpload	Aborts an unfinished upload of the caller's organization and removes its stored data; its device learns it with its next call. An upload that was aborted before stays as it is; a completed one is FAILED_PRECONDITION.

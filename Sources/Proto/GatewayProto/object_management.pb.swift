@@ -57,6 +57,9 @@ public protocol ObjectManagementServiceHandler: Sendable {
     /// Returns the stored amount, and the changes of each of the last days.
     func getStatistics(_ request: GetStatisticsRequest, context: Context) async throws -> GetStatisticsResponse
 
+    /// Returns what fills the store: objects and bytes by site, device, content type, tag, month or day, the largest first.
+    func getStorageUse(_ request: GetStorageUseRequest, context: Context) async throws -> GetStorageUseResponse
+
     /// Returns the number of objects that match a filter, and the values of device, site, day and tags that narrow it.
     func getObjectFacets(_ request: GetObjectFacetsRequest, context: Context) async throws -> GetObjectFacetsResponse
 
@@ -90,6 +93,7 @@ extension ObjectManagementServiceHandler {
         registry.add(ObjectManagementServiceMethods.listBadObjects, unary: { try await self.listBadObjects($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.getObject, unary: { try await self.getObject($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.getStatistics, unary: { try await self.getStatistics($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.getStorageUse, unary: { try await self.getStorageUse($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.getObjectFacets, unary: { try await self.getObjectFacets($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.listSavedSearches, unary: { try await self.listSavedSearches($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.saveSearch, unary: { try await self.saveSearch($0, context: $1) })
@@ -117,11 +121,12 @@ public enum ObjectManagementServiceMethods {
     public static let listBadObjects = MethodDescriptor(service: service, name: "ListBadObjects", kind: .unary, isSideEffectFree: true)
     public static let getObject = MethodDescriptor(service: service, name: "GetObject", kind: .unary, isSideEffectFree: true)
     public static let getStatistics = MethodDescriptor(service: service, name: "GetStatistics", kind: .unary, isSideEffectFree: true)
+    public static let getStorageUse = MethodDescriptor(service: service, name: "GetStorageUse", kind: .unary, isSideEffectFree: true)
     public static let getObjectFacets = MethodDescriptor(service: service, name: "GetObjectFacets", kind: .unary, isSideEffectFree: true)
     public static let listSavedSearches = MethodDescriptor(service: service, name: "ListSavedSearches", kind: .unary, isSideEffectFree: true)
     public static let saveSearch = MethodDescriptor(service: service, name: "SaveSearch", kind: .unary)
     public static let deleteSavedSearch = MethodDescriptor(service: service, name: "DeleteSavedSearch", kind: .unary)
-    public static let all: [MethodDescriptor] = [deleteObject, restoreObject, purgeObject, setTrashSettings, getTrashSettings, updateObject, deleteObjects, restoreObjects, purgeObjects, undoObjectOperation, getObjectOperation, listObjectOperations, cancelObjectOperation, setRetention, getRetention, listBadObjects, getObject, getStatistics, getObjectFacets, listSavedSearches, saveSearch, deleteSavedSearch]
+    public static let all: [MethodDescriptor] = [deleteObject, restoreObject, purgeObject, setTrashSettings, getTrashSettings, updateObject, deleteObjects, restoreObjects, purgeObjects, undoObjectOperation, getObjectOperation, listObjectOperations, cancelObjectOperation, setRetention, getRetention, listBadObjects, getObject, getStatistics, getStorageUse, getObjectFacets, listSavedSearches, saveSearch, deleteSavedSearch]
     /// The HTTP requests that call the methods.
     public static let routes: [HTTPRoute] = [
         HTTPRoute(deleteObject, "DELETE", RouteTemplate([.literal("v1"), .literal("objects"), .single], [.init("file_id", 2..<3)]), messages: ("archebase.data_gateway.v1.DeleteObjectRequest", "archebase.data_gateway.v1.DeleteObjectResponse")),
@@ -142,6 +147,7 @@ public enum ObjectManagementServiceMethods {
         HTTPRoute(listBadObjects, "GET", RouteTemplate([.literal("v1"), .literal("badObjects")]), messages: ("archebase.data_gateway.v1.ListBadObjectsRequest", "archebase.data_gateway.v1.ListBadObjectsResponse")),
         HTTPRoute(getObject, "GET", RouteTemplate([.literal("v1"), .literal("objects"), .single], [.init("file_id", 2..<3)]), messages: ("archebase.data_gateway.v1.GetObjectRequest", "archebase.data_gateway.v1.ObjectDetails")),
         HTTPRoute(getStatistics, "GET", RouteTemplate([.literal("v1"), .literal("statistics")]), messages: ("archebase.data_gateway.v1.GetStatisticsRequest", "archebase.data_gateway.v1.GetStatisticsResponse")),
+        HTTPRoute(getStorageUse, "GET", RouteTemplate([.literal("v1"), .literal("storageUse")]), messages: ("archebase.data_gateway.v1.GetStorageUseRequest", "archebase.data_gateway.v1.GetStorageUseResponse")),
         HTTPRoute(getObjectFacets, "GET", RouteTemplate([.literal("v1"), .literal("objects")], verb: "facets"), messages: ("archebase.data_gateway.v1.GetObjectFacetsRequest", "archebase.data_gateway.v1.GetObjectFacetsResponse")),
         HTTPRoute(listSavedSearches, "GET", RouteTemplate([.literal("v1"), .literal("savedSearches")]), messages: ("archebase.data_gateway.v1.ListSavedSearchesRequest", "archebase.data_gateway.v1.ListSavedSearchesResponse")),
         HTTPRoute(saveSearch, "POST", RouteTemplate([.literal("v1"), .literal("savedSearches")]), body: .whole, messages: ("archebase.data_gateway.v1.SaveSearchRequest", "archebase.data_gateway.v1.SavedSearch")),
@@ -237,6 +243,11 @@ public struct ObjectManagementServiceClient<Transport: CallTransport>: Sendable 
     /// Returns the stored amount, and the changes of each of the last days.
     public func getStatistics(_ request: GetStatisticsRequest, options: CallOptions = CallOptions()) async throws -> GetStatisticsResponse {
         try await transport.unary(ObjectManagementServiceMethods.getStatistics, request, options: options)
+    }
+
+    /// Returns what fills the store: objects and bytes by site, device, content type, tag, month or day, the largest first.
+    public func getStorageUse(_ request: GetStorageUseRequest, options: CallOptions = CallOptions()) async throws -> GetStorageUseResponse {
+        try await transport.unary(ObjectManagementServiceMethods.getStorageUse, request, options: options)
     }
 
     /// Returns the number of objects that match a filter, and the values of device, site, day and tags that narrow it.
@@ -1684,6 +1695,8 @@ public struct SetRetentionResponse: Message {
     public var rules: [RetentionRule] = []
     /// Whether more objects may be affected, because counting all would take too long.
     public var isLowerBound: Bool = false
+    /// With `dry_run`, up to 10 of the objects, the oldest first.
+    public var examples: [RetentionExample] = []
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -1693,13 +1706,15 @@ public struct SetRetentionResponse: Message {
         affectedObjects: Int64 = 0,
         affectedBytes: Int64 = 0,
         rules: [RetentionRule] = [],
-        isLowerBound: Bool = false
+        isLowerBound: Bool = false,
+        examples: [RetentionExample] = []
     ) {
         self.days = days
         self.affectedObjects = affectedObjects
         self.affectedBytes = affectedBytes
         self.rules = rules
         self.isLowerBound = isLowerBound
+        self.examples = examples
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -1710,6 +1725,7 @@ public struct SetRetentionResponse: Message {
             case 24: try ProtoInt64.merge(into: &self.affectedBytes, from: &reader)
             case 34: try ProtoMessage<RetentionRule>.append(to: &self.rules, tag: tag, from: &reader)
             case 40: try ProtoBool.merge(into: &self.isLowerBound, from: &reader)
+            case 50: try ProtoMessage<RetentionExample>.append(to: &self.examples, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1722,16 +1738,86 @@ public struct SetRetentionResponse: Message {
         size += ProtoInt64.size(self.affectedBytes, tag: 24)
         size += ProtoMessage<RetentionRule>.size(repeated: self.rules, tag: 34)
         size += ProtoBool.size(self.isLowerBound, tag: 40)
+        size += ProtoMessage<RetentionExample>.size(repeated: self.examples, tag: 50)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMessage<RetentionExample>.write(repeated: self.examples, tag: 50, to: &writer)
         ProtoBool.write(self.isLowerBound, tag: 40, to: &writer)
         ProtoMessage<RetentionRule>.write(repeated: self.rules, tag: 34, to: &writer)
         ProtoInt64.write(self.affectedBytes, tag: 24, to: &writer)
         ProtoInt64.write(self.affectedObjects, tag: 16, to: &writer)
         ProtoInt32.write(self.days, tag: 8, to: &writer)
+    }
+}
+
+/// An object that a retention would delete.
+public struct RetentionExample: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.RetentionExample" }
+
+    public var fileID: String = ""
+    public var name: String = ""
+    /// Empty = the object is the site's.
+    public var deviceID: String = ""
+    public var siteID: Int64 = 0
+    public var sizeBytes: Int64 = 0
+    /// The time from which its age counts.
+    public var keptSince: Timestamp?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        fileID: String = "",
+        name: String = "",
+        deviceID: String = "",
+        siteID: Int64 = 0,
+        sizeBytes: Int64 = 0,
+        keptSince: Timestamp? = nil
+    ) {
+        self.fileID = fileID
+        self.name = name
+        self.deviceID = deviceID
+        self.siteID = siteID
+        self.sizeBytes = sizeBytes
+        self.keptSince = keptSince
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.fileID, from: &reader)
+            case 18: try ProtoString.merge(into: &self.name, from: &reader)
+            case 26: try ProtoString.merge(into: &self.deviceID, from: &reader)
+            case 32: try ProtoInt64.merge(into: &self.siteID, from: &reader)
+            case 40: try ProtoInt64.merge(into: &self.sizeBytes, from: &reader)
+            case 50: try ProtoMessage<Timestamp>.merge(into: &self.keptSince, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.fileID, tag: 10)
+        size += ProtoString.size(self.name, tag: 18)
+        size += ProtoString.size(self.deviceID, tag: 26)
+        size += ProtoInt64.size(self.siteID, tag: 32)
+        size += ProtoInt64.size(self.sizeBytes, tag: 40)
+        size += ProtoMessage<Timestamp>.size(optional: self.keptSince, tag: 50)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<Timestamp>.write(optional: self.keptSince, tag: 50, to: &writer)
+        ProtoInt64.write(self.sizeBytes, tag: 40, to: &writer)
+        ProtoInt64.write(self.siteID, tag: 32, to: &writer)
+        ProtoString.write(self.deviceID, tag: 26, to: &writer)
+        ProtoString.write(self.name, tag: 18, to: &writer)
+        ProtoString.write(self.fileID, tag: 10, to: &writer)
     }
 }
 
@@ -2096,6 +2182,245 @@ public struct GetStatisticsResponse: Message {
         ProtoMessage<DailyStatistics>.write(repeated: self.days, tag: 26, to: &writer)
         ProtoInt64.write(self.storedBytes, tag: 16, to: &writer)
         ProtoInt64.write(self.storedObjects, tag: 8, to: &writer)
+    }
+}
+
+public struct GetStorageUseRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GetStorageUseRequest" }
+
+    /// Returns this group only: `organization`, `site`, `device`, `content_type`, `month`, `day` or `raw_tags.KEY`; empty = organization
+    /// (for all organizations), site, device, content type and month.
+    public var groupBy: String = ""
+    /// The number of values of each group; 0 means 20, at most 1000.
+    public var valueLimit: Int32 = 0
+    /// The time zone of months and days, a name such as `Europe/Berlin`; empty = UTC.
+    public var timeZone: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        groupBy: String = "",
+        valueLimit: Int32 = 0,
+        timeZone: String = ""
+    ) {
+        self.groupBy = groupBy
+        self.valueLimit = valueLimit
+        self.timeZone = timeZone
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.groupBy, from: &reader)
+            case 16: try ProtoInt32.merge(into: &self.valueLimit, from: &reader)
+            case 26: try ProtoString.merge(into: &self.timeZone, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.groupBy, tag: 10)
+        size += ProtoInt32.size(self.valueLimit, tag: 16)
+        size += ProtoString.size(self.timeZone, tag: 26)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.timeZone, tag: 26, to: &writer)
+        ProtoInt32.write(self.valueLimit, tag: 16, to: &writer)
+        ProtoString.write(self.groupBy, tag: 10, to: &writer)
+    }
+}
+
+public struct GetStorageUseResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GetStorageUseResponse" }
+
+    /// The objects outside the trash.
+    public var objects: Int64 = 0
+    public var bytes: Int64 = 0
+    /// The objects in the trash; 0 while `is_complete` is false.
+    public var trashedObjects: Int64 = 0
+    public var trashedBytes: Int64 = 0
+    public var groups: [StorageUseGroup] = []
+    /// The keys of the 20 tags that most objects have.
+    public var tagKeys: [String] = []
+    /// False = objects of earlier versions are still being added: there are more bytes than the sums say.
+    public var isComplete: Bool = false
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        objects: Int64 = 0,
+        bytes: Int64 = 0,
+        trashedObjects: Int64 = 0,
+        trashedBytes: Int64 = 0,
+        groups: [StorageUseGroup] = [],
+        tagKeys: [String] = [],
+        isComplete: Bool = false
+    ) {
+        self.objects = objects
+        self.bytes = bytes
+        self.trashedObjects = trashedObjects
+        self.trashedBytes = trashedBytes
+        self.groups = groups
+        self.tagKeys = tagKeys
+        self.isComplete = isComplete
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt64.merge(into: &self.objects, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.bytes, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.trashedObjects, from: &reader)
+            case 32: try ProtoInt64.merge(into: &self.trashedBytes, from: &reader)
+            case 42: try ProtoMessage<StorageUseGroup>.append(to: &self.groups, tag: tag, from: &reader)
+            case 50: try ProtoString.append(to: &self.tagKeys, tag: tag, from: &reader)
+            case 56: try ProtoBool.merge(into: &self.isComplete, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt64.size(self.objects, tag: 8)
+        size += ProtoInt64.size(self.bytes, tag: 16)
+        size += ProtoInt64.size(self.trashedObjects, tag: 24)
+        size += ProtoInt64.size(self.trashedBytes, tag: 32)
+        size += ProtoMessage<StorageUseGroup>.size(repeated: self.groups, tag: 42)
+        size += ProtoString.size(repeated: self.tagKeys, tag: 50)
+        size += ProtoBool.size(self.isComplete, tag: 56)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoBool.write(self.isComplete, tag: 56, to: &writer)
+        ProtoString.write(repeated: self.tagKeys, tag: 50, to: &writer)
+        ProtoMessage<StorageUseGroup>.write(repeated: self.groups, tag: 42, to: &writer)
+        ProtoInt64.write(self.trashedBytes, tag: 32, to: &writer)
+        ProtoInt64.write(self.trashedObjects, tag: 24, to: &writer)
+        ProtoInt64.write(self.bytes, tag: 16, to: &writer)
+        ProtoInt64.write(self.objects, tag: 8, to: &writer)
+    }
+}
+
+/// The objects outside the trash by one property.
+public struct StorageUseGroup: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.StorageUseGroup" }
+
+    /// The property, as `group_by` names it.
+    public var name: String = ""
+    /// The values with most bytes, of the 10000 with most objects; months and days, by the recording or else the upload, the latest first.
+    public var values: [StorageUseValue] = []
+    /// The number of all values.
+    public var totalValues: Int64 = 0
+    /// Whether there may be more than `total_values`, because counting all would take too long.
+    public var isLowerBound: Bool = false
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        name: String = "",
+        values: [StorageUseValue] = [],
+        totalValues: Int64 = 0,
+        isLowerBound: Bool = false
+    ) {
+        self.name = name
+        self.values = values
+        self.totalValues = totalValues
+        self.isLowerBound = isLowerBound
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.name, from: &reader)
+            case 18: try ProtoMessage<StorageUseValue>.append(to: &self.values, tag: tag, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.totalValues, from: &reader)
+            case 32: try ProtoBool.merge(into: &self.isLowerBound, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.name, tag: 10)
+        size += ProtoMessage<StorageUseValue>.size(repeated: self.values, tag: 18)
+        size += ProtoInt64.size(self.totalValues, tag: 24)
+        size += ProtoBool.size(self.isLowerBound, tag: 32)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoBool.write(self.isLowerBound, tag: 32, to: &writer)
+        ProtoInt64.write(self.totalValues, tag: 24, to: &writer)
+        ProtoMessage<StorageUseValue>.write(repeated: self.values, tag: 18, to: &writer)
+        ProtoString.write(self.name, tag: 10, to: &writer)
+    }
+}
+
+public struct StorageUseValue: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.StorageUseValue" }
+
+    /// The name of the organization, the id of the site or device, the content type, the value of the tag, `2026-01` or `2026-01-31`.
+    public var value: String = ""
+    /// The name of a site or a device that has one.
+    public var displayName: String = ""
+    public var objects: Int64 = 0
+    public var bytes: Int64 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        value: String = "",
+        displayName: String = "",
+        objects: Int64 = 0,
+        bytes: Int64 = 0
+    ) {
+        self.value = value
+        self.displayName = displayName
+        self.objects = objects
+        self.bytes = bytes
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.value, from: &reader)
+            case 18: try ProtoString.merge(into: &self.displayName, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.objects, from: &reader)
+            case 32: try ProtoInt64.merge(into: &self.bytes, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.value, tag: 10)
+        size += ProtoString.size(self.displayName, tag: 18)
+        size += ProtoInt64.size(self.objects, tag: 24)
+        size += ProtoInt64.size(self.bytes, tag: 32)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt64.write(self.bytes, tag: 32, to: &writer)
+        ProtoInt64.write(self.objects, tag: 24, to: &writer)
+        ProtoString.write(self.displayName, tag: 18, to: &writer)
+        ProtoString.write(self.value, tag: 10, to: &writer)
     }
 }
 
@@ -2701,87 +3026,102 @@ extension FileDescriptor {
             eS52MS5PYmplY3RPcGVyYXRpb25SCW9wZXJhdGlvbiI7Cg1SZXRlbnRpb25SdWxlEhYKBmZpbHRlchgBIAEoCVIGZmlsdGVyEhIK\
             BGRheXMYAiABKAVSBGRheXMipwEKE1NldFJldGVudGlvblJlcXVlc3QSEgoEZGF5cxgBIAEoBVIEZGF5cxIXCgdkcnlfcnVuGAIg\
             ASgIUgZkcnlSdW4SPgoFcnVsZXMYAyADKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJldGVudGlvblJ1bGVSBXJ1bGVz\
-            EiMKDXJlcGxhY2VfcnVsZXMYBCABKAhSDHJlcGxhY2VSdWxlcyLiAQoUU2V0UmV0ZW50aW9uUmVzcG9uc2USEgoEZGF5cxgBIAEo\
+            EiMKDXJlcGxhY2VfcnVsZXMYBCABKAhSDHJlcGxhY2VSdWxlcyKrAgoUU2V0UmV0ZW50aW9uUmVzcG9uc2USEgoEZGF5cxgBIAEo\
             BVIEZGF5cxIpChBhZmZlY3RlZF9vYmplY3RzGAIgASgDUg9hZmZlY3RlZE9iamVjdHMSJQoOYWZmZWN0ZWRfYnl0ZXMYAyABKANS\
             DWFmZmVjdGVkQnl0ZXMSPgoFcnVsZXMYBCADKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJldGVudGlvblJ1bGVSBXJ1\
-            bGVzEiQKDmlzX2xvd2VyX2JvdW5kGAUgASgIUgxpc0xvd2VyQm91bmQiFQoTR2V0UmV0ZW50aW9uUmVxdWVzdCJqChRHZXRSZXRl\
-            bnRpb25SZXNwb25zZRISCgRkYXlzGAEgASgFUgRkYXlzEj4KBXJ1bGVzGAIgAygLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
-            MS5SZXRlbnRpb25SdWxlUgVydWxlcyJTChVMaXN0QmFkT2JqZWN0c1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6\
-            ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4igQEKFkxpc3RCYWRPYmplY3RzUmVzcG9uc2USPwoHb2JqZWN0cxgBIAMo\
-            CzIlLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdFIHb2JqZWN0cxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlS\
-            DW5leHRQYWdlVG9rZW4iKwoQR2V0T2JqZWN0UmVxdWVzdBIXCgdmaWxlX2lkGAEgASgJUgZmaWxlSWQi9gMKDU9iamVjdERldGFp\
-            bHMSPQoGb2JqZWN0GAEgASgLMiUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhT2JqZWN0UgZvYmplY3QSRgoEdGFncxgC\
-            IAMoCzIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RGV0YWlscy5UYWdzRW50cnlSBHRhZ3MSGwoJZGV2aWNlX2lk\
-            GAMgASgJUghkZXZpY2VJZBIXCgdzaXRlX2lkGAQgASgDUgZzaXRlSWQSIgoMb3JnYW5pemF0aW9uGAUgASgJUgxvcmdhbml6YXRp\
-            b24SGwoJdXBsb2FkX2lkGAYgASgJUgh1cGxvYWRJZBIWCgZidWNrZXQYByABKAlSBmJ1Y2tldBIdCgpvYmplY3Rfa2V5GAggASgJ\
-            UglvYmplY3RLZXkSHQoKdHJhc2hlZF9ieRgJIAEoCVIJdHJhc2hlZEJ5EiEKDHRyYXNoX3JlYXNvbhgKIAEoCVILdHJhc2hSZWFz\
-            b24SNQoIcHVyZ2VfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgdwdXJnZUF0GjcKCVRhZ3NFbnRyeRIQCgNr\
-            ZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBIioKFEdldFN0YXRpc3RpY3NSZXF1ZXN0EhIKBGRheXMYASAB\
-            KAVSBGRheXMioQEKFUdldFN0YXRpc3RpY3NSZXNwb25zZRIlCg5zdG9yZWRfb2JqZWN0cxgBIAEoA1INc3RvcmVkT2JqZWN0cxIh\
-            CgxzdG9yZWRfYnl0ZXMYAiABKANSC3N0b3JlZEJ5dGVzEj4KBGRheXMYAyADKAsyKi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
-            LkRhaWx5U3RhdGlzdGljc1IEZGF5cyKrAQoWR2V0T2JqZWN0RmFjZXRzUmVxdWVzdBIWCgZmaWx0ZXIYASABKAlSBmZpbHRlchIU\
-            CgVmYWNldBgCIAEoCVIFZmFjZXQSJQoOdmFsdWVfY29udGFpbnMYAyABKAlSDXZhbHVlQ29udGFpbnMSHwoLdmFsdWVfbGltaXQY\
-            BCABKAVSCnZhbHVlTGltaXQSGwoJdGltZV96b25lGAUgASgJUgh0aW1lWm9uZSKKAQoXR2V0T2JqZWN0RmFjZXRzUmVzcG9uc2US\
-            FAoFY291bnQYASABKANSBWNvdW50EhkKCGlzX2V4YWN0GAIgASgIUgdpc0V4YWN0Ej4KBmZhY2V0cxgDIAMoCzImLmFyY2hlYmFz\
-            ZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RmFjZXRSBmZhY2V0cyKvAQoLT2JqZWN0RmFjZXQSEgoEbmFtZRgBIAEoCVIEbmFtZRJD\
-            CgZ2YWx1ZXMYAiADKAsyKy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdEZhY2V0VmFsdWVSBnZhbHVlcxIhCgx0b3Rh\
-            bF92YWx1ZXMYAyABKANSC3RvdGFsVmFsdWVzEiQKDmlzX2xvd2VyX2JvdW5kGAQgASgIUgxpc0xvd2VyQm91bmQiQgoQT2JqZWN0\
-            RmFjZXRWYWx1ZRIUCgV2YWx1ZRgBIAEoCVIFdmFsdWUSGAoHb2JqZWN0cxgCIAEoA1IHb2JqZWN0cyLdAQoLU2F2ZWRTZWFyY2gS\
-            GwoJc2VhcmNoX2lkGAEgASgDUghzZWFyY2hJZBISCgRuYW1lGAIgASgJUgRuYW1lEhYKBmZpbHRlchgDIAEoCVIGZmlsdGVyEhkK\
-            CG9yZGVyX2J5GAQgASgJUgdvcmRlckJ5EhgKB2NvbHVtbnMYBSADKAlSB2NvbHVtbnMSGQoIc2F2ZWRfYnkYBiABKAlSB3NhdmVk\
-            QnkSNQoIc2F2ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgdzYXZlZEF0IhoKGExpc3RTYXZlZFNlYXJj\
-            aGVzUmVxdWVzdCJqChlMaXN0U2F2ZWRTZWFyY2hlc1Jlc3BvbnNlEk0KDnNhdmVkX3NlYXJjaGVzGAEgAygLMiYuYXJjaGViYXNl\
-            LmRhdGFfZ2F0ZXdheS52MS5TYXZlZFNlYXJjaFINc2F2ZWRTZWFyY2hlcyJ0ChFTYXZlU2VhcmNoUmVxdWVzdBISCgRuYW1lGAEg\
-            ASgJUgRuYW1lEhYKBmZpbHRlchgCIAEoCVIGZmlsdGVyEhkKCG9yZGVyX2J5GAMgASgJUgdvcmRlckJ5EhgKB2NvbHVtbnMYBCAD\
-            KAlSB2NvbHVtbnMiNwoYRGVsZXRlU2F2ZWRTZWFyY2hSZXF1ZXN0EhsKCXNlYXJjaF9pZBgBIAEoA1IIc2VhcmNoSWQiGwoZRGVs\
-            ZXRlU2F2ZWRTZWFyY2hSZXNwb25zZSLhAgoPRGFpbHlTdGF0aXN0aWNzEhIKBGRhdGUYASABKAlSBGRhdGUSJQoOc3RvcmVkX29i\
-            amVjdHMYAiABKANSDXN0b3JlZE9iamVjdHMSIQoMc3RvcmVkX2J5dGVzGAMgASgDUgtzdG9yZWRCeXRlcxInCg9hcnJpdmVkX29i\
-            amVjdHMYBCABKANSDmFycml2ZWRPYmplY3RzEiMKDWFycml2ZWRfYnl0ZXMYBSABKANSDGFycml2ZWRCeXRlcxInCg9kZWxldGVk\
-            X29iamVjdHMYBiABKANSDmRlbGV0ZWRPYmplY3RzEiMKDWRlbGV0ZWRfYnl0ZXMYByABKANSDGRlbGV0ZWRCeXRlcxIrChFyZXF1\
-            ZXN0ZWRfb2JqZWN0cxgIIAEoA1IQcmVxdWVzdGVkT2JqZWN0cxInCg9yZXF1ZXN0ZWRfYnl0ZXMYCSABKANSDnJlcXVlc3RlZEJ5\
-            dGVzKrIBChVPYmplY3RPcGVyYXRpb25TdGF0dXMSJwojT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfVU5TUEVDSUZJRUQQABIjCh9P\
-            QkpFQ1RfT1BFUkFUSU9OX1NUQVRVU19SVU5OSU5HEAESJQohT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfU1VDQ0VFREVEEAISJAog\
-            T0JKRUNUX09QRVJBVElPTl9TVEFUVVNfQ0FOQ0VMRUQQAyrCAQoTT2JqZWN0T3BlcmF0aW9uS2luZBIlCiFPQkpFQ1RfT1BFUkFU\
-            SU9OX0tJTkRfVU5TUEVDSUZJRUQQABIgChxPQkpFQ1RfT1BFUkFUSU9OX0tJTkRfREVMRVRFEAESIQodT0JKRUNUX09QRVJBVElP\
-            Tl9LSU5EX1JFU1RPUkUQAhIfChtPQkpFQ1RfT1BFUkFUSU9OX0tJTkRfUFVSR0UQAxIeChpPQkpFQ1RfT1BFUkFUSU9OX0tJTkRf\
-            VU5ETxAEMu0aChdPYmplY3RNYW5hZ2VtZW50U2VydmljZRKOAQoMRGVsZXRlT2JqZWN0Ei4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
-            eS52MS5EZWxldGVPYmplY3RSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXNwb25zZSId\
-            gtPkkwIXKhUvdjEvb2JqZWN0cy97ZmlsZV9pZH0SnAEKDVJlc3RvcmVPYmplY3QSLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
-            LlJlc3RvcmVPYmplY3RSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXN0b3JlT2JqZWN0UmVzcG9uc2UiKILT\
-            5JMCIiIdL3YxL29iamVjdHMve2ZpbGVfaWR9OnJlc3RvcmU6ASoSlAEKC1B1cmdlT2JqZWN0Ei0uYXJjaGViYXNlLmRhdGFfZ2F0\
-            ZXdheS52MS5QdXJnZU9iamVjdFJlcXVlc3QaLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlB1cmdlT2JqZWN0UmVzcG9uc2Ui\
-            JoLT5JMCICIbL3YxL29iamVjdHMve2ZpbGVfaWR9OnB1cmdlOgEqEpkBChBTZXRUcmFzaFNldHRpbmdzEjIuYXJjaGViYXNlLmRh\
-            dGFfZ2F0ZXdheS52MS5TZXRUcmFzaFNldHRpbmdzUmVxdWVzdBozLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU2V0VHJhc2hT\
-            ZXR0aW5nc1Jlc3BvbnNlIhyC0+STAhYaES92MS90cmFzaFNldHRpbmdzOgEqEpkBChBHZXRUcmFzaFNldHRpbmdzEjIuYXJjaGVi\
-            YXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRUcmFzaFNldHRpbmdzUmVxdWVzdBozLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0\
-            VHJhc2hTZXR0aW5nc1Jlc3BvbnNlIhyQAgGC0+STAhMSES92MS90cmFzaFNldHRpbmdzEpEBCgxVcGRhdGVPYmplY3QSLi5hcmNo\
-            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwZGF0ZU9iamVjdFJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwZGF0\
-            ZU9iamVjdFJlc3BvbnNlIiCC0+STAhoyFS92MS9vYmplY3RzL3tmaWxlX2lkfToBKhKRAQoNRGVsZXRlT2JqZWN0cxIvLmFyY2hl\
-            YmFzZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlT2JqZWN0c1JlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRlbGV0\
-            ZU9iamVjdHNSZXNwb25zZSIdgtPkkwIXIhIvdjEvb2JqZWN0czpkZWxldGU6ASoSlQEKDlJlc3RvcmVPYmplY3RzEjAuYXJjaGVi\
-            YXNlLmRhdGFfZ2F0ZXdheS52MS5SZXN0b3JlT2JqZWN0c1JlcXVlc3QaMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlc3Rv\
-            cmVPYmplY3RzUmVzcG9uc2UiHoLT5JMCGCITL3YxL29iamVjdHM6cmVzdG9yZToBKhKNAQoMUHVyZ2VPYmplY3RzEi4uYXJjaGVi\
-            YXNlLmRhdGFfZ2F0ZXdheS52MS5QdXJnZU9iamVjdHNSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QdXJnZU9i\
-            amVjdHNSZXNwb25zZSIcgtPkkwIWIhEvdjEvb2JqZWN0czpwdXJnZToBKhK5AQoTVW5kb09iamVjdE9wZXJhdGlvbhI1LmFyY2hl\
-            YmFzZS5kYXRhX2dhdGV3YXkudjEuVW5kb09iamVjdE9wZXJhdGlvblJlcXVlc3QaNi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
-            LlVuZG9PYmplY3RPcGVyYXRpb25SZXNwb25zZSIzgtPkkwItIigvdjEvb2JqZWN0T3BlcmF0aW9ucy97b3BlcmF0aW9uX2lkfTp1\
-            bmRvOgEqErEBChJHZXRPYmplY3RPcGVyYXRpb24SNC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdE9wZXJhdGlv\
-            blJlcXVlc3QaNS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdE9wZXJhdGlvblJlc3BvbnNlIi6QAgGC0+STAiUS\
-            Iy92MS9vYmplY3RPcGVyYXRpb25zL3tvcGVyYXRpb25faWR9EqgBChRMaXN0T2JqZWN0T3BlcmF0aW9ucxI2LmFyY2hlYmFzZS5k\
-            YXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdE9wZXJhdGlvbnNSZXF1ZXN0GjcuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0\
-            T2JqZWN0T3BlcmF0aW9uc1Jlc3BvbnNlIh+QAgGC0+STAhYSFC92MS9vYmplY3RPcGVyYXRpb25zEsEBChVDYW5jZWxPYmplY3RP\
-            cGVyYXRpb24SNy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbE9iamVjdE9wZXJhdGlvblJlcXVlc3QaOC5hcmNoZWJh\
-            c2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbE9iamVjdE9wZXJhdGlvblJlc3BvbnNlIjWC0+STAi8iKi92MS9vYmplY3RPcGVyYXRp\
-            b25zL3tvcGVyYXRpb25faWR9OmNhbmNlbDoBKhKJAQoMU2V0UmV0ZW50aW9uEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5T\
-            ZXRSZXRlbnRpb25SZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TZXRSZXRlbnRpb25SZXNwb25zZSIYgtPkkwIS\
-            Gg0vdjEvcmV0ZW50aW9uOgEqEokBCgxHZXRSZXRlbnRpb24SLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFJldGVudGlv\
-            blJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFJldGVudGlvblJlc3BvbnNlIhiQAgGC0+STAg8SDS92MS9y\
-            ZXRlbnRpb24SkAEKDkxpc3RCYWRPYmplY3RzEjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0QmFkT2JqZWN0c1JlcXVl\
-            c3QaMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RCYWRPYmplY3RzUmVzcG9uc2UiGZACAYLT5JMCEBIOL3YxL2JhZE9i\
-            amVjdHMShAEKCUdldE9iamVjdBIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2JqZWN0UmVxdWVzdBooLmFyY2hlYmFz\
-            ZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RGV0YWlscyIgkAIBgtPkkwIXEhUvdjEvb2JqZWN0cy97ZmlsZV9pZH0SjQEKDUdldFN0\
-            YXRpc3RpY3MSLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFN0YXRpc3RpY3NSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFf\
-            Z2F0ZXdheS52MS5HZXRTdGF0aXN0aWNzUmVzcG9uc2UiGZACAYLT5JMCEBIOL3YxL3N0YXRpc3RpY3MSlwEKD0dldE9iamVjdEZh\
+            bGVzEiQKDmlzX2xvd2VyX2JvdW5kGAUgASgIUgxpc0xvd2VyQm91bmQSRwoIZXhhbXBsZXMYBiADKAsyKy5hcmNoZWJhc2UuZGF0\
+            YV9nYXRld2F5LnYxLlJldGVudGlvbkV4YW1wbGVSCGV4YW1wbGVzIs8BChBSZXRlbnRpb25FeGFtcGxlEhcKB2ZpbGVfaWQYASAB\
+            KAlSBmZpbGVJZBISCgRuYW1lGAIgASgJUgRuYW1lEhsKCWRldmljZV9pZBgDIAEoCVIIZGV2aWNlSWQSFwoHc2l0ZV9pZBgEIAEo\
+            A1IGc2l0ZUlkEh0KCnNpemVfYnl0ZXMYBSABKANSCXNpemVCeXRlcxI5CgprZXB0X3NpbmNlGAYgASgLMhouZ29vZ2xlLnByb3Rv\
+            YnVmLlRpbWVzdGFtcFIJa2VwdFNpbmNlIhUKE0dldFJldGVudGlvblJlcXVlc3QiagoUR2V0UmV0ZW50aW9uUmVzcG9uc2USEgoE\
+            ZGF5cxgBIAEoBVIEZGF5cxI+CgVydWxlcxgCIAMoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmV0ZW50aW9uUnVsZVIF\
+            cnVsZXMiUwoVTGlzdEJhZE9iamVjdHNSZXF1ZXN0EhsKCXBhZ2Vfc2l6ZRgBIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgC\
+            IAEoCVIJcGFnZVRva2VuIoEBChZMaXN0QmFkT2JqZWN0c1Jlc3BvbnNlEj8KB29iamVjdHMYASADKAsyJS5hcmNoZWJhc2UuZGF0\
+            YV9nYXRld2F5LnYxLkRhdGFPYmplY3RSB29iamVjdHMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIisK\
+            EEdldE9iamVjdFJlcXVlc3QSFwoHZmlsZV9pZBgBIAEoCVIGZmlsZUlkIvYDCg1PYmplY3REZXRhaWxzEj0KBm9iamVjdBgBIAEo\
+            CzIlLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdFIGb2JqZWN0EkYKBHRhZ3MYAiADKAsyMi5hcmNoZWJhc2Uu\
+            ZGF0YV9nYXRld2F5LnYxLk9iamVjdERldGFpbHMuVGFnc0VudHJ5UgR0YWdzEhsKCWRldmljZV9pZBgDIAEoCVIIZGV2aWNlSWQS\
+            FwoHc2l0ZV9pZBgEIAEoA1IGc2l0ZUlkEiIKDG9yZ2FuaXphdGlvbhgFIAEoCVIMb3JnYW5pemF0aW9uEhsKCXVwbG9hZF9pZBgG\
+            IAEoCVIIdXBsb2FkSWQSFgoGYnVja2V0GAcgASgJUgZidWNrZXQSHQoKb2JqZWN0X2tleRgIIAEoCVIJb2JqZWN0S2V5Eh0KCnRy\
+            YXNoZWRfYnkYCSABKAlSCXRyYXNoZWRCeRIhCgx0cmFzaF9yZWFzb24YCiABKAlSC3RyYXNoUmVhc29uEjUKCHB1cmdlX2F0GAsg\
+            ASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIHcHVyZ2VBdBo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoF\
+            dmFsdWUYAiABKAlSBXZhbHVlOgI4ASIqChRHZXRTdGF0aXN0aWNzUmVxdWVzdBISCgRkYXlzGAEgASgFUgRkYXlzIqEBChVHZXRT\
+            dGF0aXN0aWNzUmVzcG9uc2USJQoOc3RvcmVkX29iamVjdHMYASABKANSDXN0b3JlZE9iamVjdHMSIQoMc3RvcmVkX2J5dGVzGAIg\
+            ASgDUgtzdG9yZWRCeXRlcxI+CgRkYXlzGAMgAygLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYWlseVN0YXRpc3RpY3NS\
+            BGRheXMibwoUR2V0U3RvcmFnZVVzZVJlcXVlc3QSGQoIZ3JvdXBfYnkYASABKAlSB2dyb3VwQnkSHwoLdmFsdWVfbGltaXQYAiAB\
+            KAVSCnZhbHVlTGltaXQSGwoJdGltZV96b25lGAMgASgJUgh0aW1lWm9uZSKVAgoVR2V0U3RvcmFnZVVzZVJlc3BvbnNlEhgKB29i\
+            amVjdHMYASABKANSB29iamVjdHMSFAoFYnl0ZXMYAiABKANSBWJ5dGVzEicKD3RyYXNoZWRfb2JqZWN0cxgDIAEoA1IOdHJhc2hl\
+            ZE9iamVjdHMSIwoNdHJhc2hlZF9ieXRlcxgEIAEoA1IMdHJhc2hlZEJ5dGVzEkIKBmdyb3VwcxgFIAMoCzIqLmFyY2hlYmFzZS5k\
+            YXRhX2dhdGV3YXkudjEuU3RvcmFnZVVzZUdyb3VwUgZncm91cHMSGQoIdGFnX2tleXMYBiADKAlSB3RhZ0tleXMSHwoLaXNfY29t\
+            cGxldGUYByABKAhSCmlzQ29tcGxldGUisgEKD1N0b3JhZ2VVc2VHcm91cBISCgRuYW1lGAEgASgJUgRuYW1lEkIKBnZhbHVlcxgC\
+            IAMoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmFnZVVzZVZhbHVlUgZ2YWx1ZXMSIQoMdG90YWxfdmFsdWVzGAMg\
+            ASgDUgt0b3RhbFZhbHVlcxIkCg5pc19sb3dlcl9ib3VuZBgEIAEoCFIMaXNMb3dlckJvdW5kInoKD1N0b3JhZ2VVc2VWYWx1ZRIU\
+            CgV2YWx1ZRgBIAEoCVIFdmFsdWUSIQoMZGlzcGxheV9uYW1lGAIgASgJUgtkaXNwbGF5TmFtZRIYCgdvYmplY3RzGAMgASgDUgdv\
+            YmplY3RzEhQKBWJ5dGVzGAQgASgDUgVieXRlcyKrAQoWR2V0T2JqZWN0RmFjZXRzUmVxdWVzdBIWCgZmaWx0ZXIYASABKAlSBmZp\
+            bHRlchIUCgVmYWNldBgCIAEoCVIFZmFjZXQSJQoOdmFsdWVfY29udGFpbnMYAyABKAlSDXZhbHVlQ29udGFpbnMSHwoLdmFsdWVf\
+            bGltaXQYBCABKAVSCnZhbHVlTGltaXQSGwoJdGltZV96b25lGAUgASgJUgh0aW1lWm9uZSKKAQoXR2V0T2JqZWN0RmFjZXRzUmVz\
+            cG9uc2USFAoFY291bnQYASABKANSBWNvdW50EhkKCGlzX2V4YWN0GAIgASgIUgdpc0V4YWN0Ej4KBmZhY2V0cxgDIAMoCzImLmFy\
+            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RmFjZXRSBmZhY2V0cyKvAQoLT2JqZWN0RmFjZXQSEgoEbmFtZRgBIAEoCVIE\
+            bmFtZRJDCgZ2YWx1ZXMYAiADKAsyKy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdEZhY2V0VmFsdWVSBnZhbHVlcxIh\
+            Cgx0b3RhbF92YWx1ZXMYAyABKANSC3RvdGFsVmFsdWVzEiQKDmlzX2xvd2VyX2JvdW5kGAQgASgIUgxpc0xvd2VyQm91bmQiQgoQ\
+            T2JqZWN0RmFjZXRWYWx1ZRIUCgV2YWx1ZRgBIAEoCVIFdmFsdWUSGAoHb2JqZWN0cxgCIAEoA1IHb2JqZWN0cyLdAQoLU2F2ZWRT\
+            ZWFyY2gSGwoJc2VhcmNoX2lkGAEgASgDUghzZWFyY2hJZBISCgRuYW1lGAIgASgJUgRuYW1lEhYKBmZpbHRlchgDIAEoCVIGZmls\
+            dGVyEhkKCG9yZGVyX2J5GAQgASgJUgdvcmRlckJ5EhgKB2NvbHVtbnMYBSADKAlSB2NvbHVtbnMSGQoIc2F2ZWRfYnkYBiABKAlS\
+            B3NhdmVkQnkSNQoIc2F2ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgdzYXZlZEF0IhoKGExpc3RTYXZl\
+            ZFNlYXJjaGVzUmVxdWVzdCJqChlMaXN0U2F2ZWRTZWFyY2hlc1Jlc3BvbnNlEk0KDnNhdmVkX3NlYXJjaGVzGAEgAygLMiYuYXJj\
+            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TYXZlZFNlYXJjaFINc2F2ZWRTZWFyY2hlcyJ0ChFTYXZlU2VhcmNoUmVxdWVzdBISCgRu\
+            YW1lGAEgASgJUgRuYW1lEhYKBmZpbHRlchgCIAEoCVIGZmlsdGVyEhkKCG9yZGVyX2J5GAMgASgJUgdvcmRlckJ5EhgKB2NvbHVt\
+            bnMYBCADKAlSB2NvbHVtbnMiNwoYRGVsZXRlU2F2ZWRTZWFyY2hSZXF1ZXN0EhsKCXNlYXJjaF9pZBgBIAEoA1IIc2VhcmNoSWQi\
+            GwoZRGVsZXRlU2F2ZWRTZWFyY2hSZXNwb25zZSLhAgoPRGFpbHlTdGF0aXN0aWNzEhIKBGRhdGUYASABKAlSBGRhdGUSJQoOc3Rv\
+            cmVkX29iamVjdHMYAiABKANSDXN0b3JlZE9iamVjdHMSIQoMc3RvcmVkX2J5dGVzGAMgASgDUgtzdG9yZWRCeXRlcxInCg9hcnJp\
+            dmVkX29iamVjdHMYBCABKANSDmFycml2ZWRPYmplY3RzEiMKDWFycml2ZWRfYnl0ZXMYBSABKANSDGFycml2ZWRCeXRlcxInCg9k\
+            ZWxldGVkX29iamVjdHMYBiABKANSDmRlbGV0ZWRPYmplY3RzEiMKDWRlbGV0ZWRfYnl0ZXMYByABKANSDGRlbGV0ZWRCeXRlcxIr\
+            ChFyZXF1ZXN0ZWRfb2JqZWN0cxgIIAEoA1IQcmVxdWVzdGVkT2JqZWN0cxInCg9yZXF1ZXN0ZWRfYnl0ZXMYCSABKANSDnJlcXVl\
+            c3RlZEJ5dGVzKrIBChVPYmplY3RPcGVyYXRpb25TdGF0dXMSJwojT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfVU5TUEVDSUZJRUQQ\
+            ABIjCh9PQkpFQ1RfT1BFUkFUSU9OX1NUQVRVU19SVU5OSU5HEAESJQohT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfU1VDQ0VFREVE\
+            EAISJAogT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfQ0FOQ0VMRUQQAyrCAQoTT2JqZWN0T3BlcmF0aW9uS2luZBIlCiFPQkpFQ1Rf\
+            T1BFUkFUSU9OX0tJTkRfVU5TUEVDSUZJRUQQABIgChxPQkpFQ1RfT1BFUkFUSU9OX0tJTkRfREVMRVRFEAESIQodT0JKRUNUX09Q\
+            RVJBVElPTl9LSU5EX1JFU1RPUkUQAhIfChtPQkpFQ1RfT1BFUkFUSU9OX0tJTkRfUFVSR0UQAxIeChpPQkpFQ1RfT1BFUkFUSU9O\
+            X0tJTkRfVU5ETxAEMv0bChdPYmplY3RNYW5hZ2VtZW50U2VydmljZRKOAQoMRGVsZXRlT2JqZWN0Ei4uYXJjaGViYXNlLmRhdGFf\
+            Z2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXNw\
+            b25zZSIdgtPkkwIXKhUvdjEvb2JqZWN0cy97ZmlsZV9pZH0SnAEKDVJlc3RvcmVPYmplY3QSLy5hcmNoZWJhc2UuZGF0YV9nYXRl\
+            d2F5LnYxLlJlc3RvcmVPYmplY3RSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXN0b3JlT2JqZWN0UmVzcG9u\
+            c2UiKILT5JMCIiIdL3YxL29iamVjdHMve2ZpbGVfaWR9OnJlc3RvcmU6ASoSlAEKC1B1cmdlT2JqZWN0Ei0uYXJjaGViYXNlLmRh\
+            dGFfZ2F0ZXdheS52MS5QdXJnZU9iamVjdFJlcXVlc3QaLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlB1cmdlT2JqZWN0UmVz\
+            cG9uc2UiJoLT5JMCICIbL3YxL29iamVjdHMve2ZpbGVfaWR9OnB1cmdlOgEqEpkBChBTZXRUcmFzaFNldHRpbmdzEjIuYXJjaGVi\
+            YXNlLmRhdGFfZ2F0ZXdheS52MS5TZXRUcmFzaFNldHRpbmdzUmVxdWVzdBozLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU2V0\
+            VHJhc2hTZXR0aW5nc1Jlc3BvbnNlIhyC0+STAhYaES92MS90cmFzaFNldHRpbmdzOgEqEpkBChBHZXRUcmFzaFNldHRpbmdzEjIu\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRUcmFzaFNldHRpbmdzUmVxdWVzdBozLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
+            djEuR2V0VHJhc2hTZXR0aW5nc1Jlc3BvbnNlIhyQAgGC0+STAhMSES92MS90cmFzaFNldHRpbmdzEpEBCgxVcGRhdGVPYmplY3QS\
+            Li5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwZGF0ZU9iamVjdFJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
+            LlVwZGF0ZU9iamVjdFJlc3BvbnNlIiCC0+STAhoyFS92MS9vYmplY3RzL3tmaWxlX2lkfToBKhKRAQoNRGVsZXRlT2JqZWN0cxIv\
+            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlT2JqZWN0c1JlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
+            LkRlbGV0ZU9iamVjdHNSZXNwb25zZSIdgtPkkwIXIhIvdjEvb2JqZWN0czpkZWxldGU6ASoSlQEKDlJlc3RvcmVPYmplY3RzEjAu\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXN0b3JlT2JqZWN0c1JlcXVlc3QaMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
+            LlJlc3RvcmVPYmplY3RzUmVzcG9uc2UiHoLT5JMCGCITL3YxL29iamVjdHM6cmVzdG9yZToBKhKNAQoMUHVyZ2VPYmplY3RzEi4u\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QdXJnZU9iamVjdHNSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Q\
+            dXJnZU9iamVjdHNSZXNwb25zZSIcgtPkkwIWIhEvdjEvb2JqZWN0czpwdXJnZToBKhK5AQoTVW5kb09iamVjdE9wZXJhdGlvbhI1\
+            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuVW5kb09iamVjdE9wZXJhdGlvblJlcXVlc3QaNi5hcmNoZWJhc2UuZGF0YV9nYXRl\
+            d2F5LnYxLlVuZG9PYmplY3RPcGVyYXRpb25SZXNwb25zZSIzgtPkkwItIigvdjEvb2JqZWN0T3BlcmF0aW9ucy97b3BlcmF0aW9u\
+            X2lkfTp1bmRvOgEqErEBChJHZXRPYmplY3RPcGVyYXRpb24SNC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdE9w\
+            ZXJhdGlvblJlcXVlc3QaNS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdE9wZXJhdGlvblJlc3BvbnNlIi6QAgGC\
+            0+STAiUSIy92MS9vYmplY3RPcGVyYXRpb25zL3tvcGVyYXRpb25faWR9EqgBChRMaXN0T2JqZWN0T3BlcmF0aW9ucxI2LmFyY2hl\
+            YmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdE9wZXJhdGlvbnNSZXF1ZXN0GjcuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
+            MS5MaXN0T2JqZWN0T3BlcmF0aW9uc1Jlc3BvbnNlIh+QAgGC0+STAhYSFC92MS9vYmplY3RPcGVyYXRpb25zEsEBChVDYW5jZWxP\
+            YmplY3RPcGVyYXRpb24SNy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbE9iamVjdE9wZXJhdGlvblJlcXVlc3QaOC5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbE9iamVjdE9wZXJhdGlvblJlc3BvbnNlIjWC0+STAi8iKi92MS9vYmplY3RP\
+            cGVyYXRpb25zL3tvcGVyYXRpb25faWR9OmNhbmNlbDoBKhKJAQoMU2V0UmV0ZW50aW9uEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
+            eS52MS5TZXRSZXRlbnRpb25SZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TZXRSZXRlbnRpb25SZXNwb25zZSIY\
+            gtPkkwISGg0vdjEvcmV0ZW50aW9uOgEqEokBCgxHZXRSZXRlbnRpb24SLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFJl\
+            dGVudGlvblJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFJldGVudGlvblJlc3BvbnNlIhiQAgGC0+STAg8S\
+            DS92MS9yZXRlbnRpb24SkAEKDkxpc3RCYWRPYmplY3RzEjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0QmFkT2JqZWN0\
+            c1JlcXVlc3QaMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RCYWRPYmplY3RzUmVzcG9uc2UiGZACAYLT5JMCEBIOL3Yx\
+            L2JhZE9iamVjdHMShAEKCUdldE9iamVjdBIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2JqZWN0UmVxdWVzdBooLmFy\
+            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RGV0YWlscyIgkAIBgtPkkwIXEhUvdjEvb2JqZWN0cy97ZmlsZV9pZH0SjQEK\
+            DUdldFN0YXRpc3RpY3MSLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFN0YXRpc3RpY3NSZXF1ZXN0GjAuYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5HZXRTdGF0aXN0aWNzUmVzcG9uc2UiGZACAYLT5JMCEBIOL3YxL3N0YXRpc3RpY3MSjQEKDUdldFN0\
+            b3JhZ2VVc2USLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFN0b3JhZ2VVc2VSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFf\
+            Z2F0ZXdheS52MS5HZXRTdG9yYWdlVXNlUmVzcG9uc2UiGZACAYLT5JMCEBIOL3YxL3N0b3JhZ2VVc2USlwEKD0dldE9iamVjdEZh\
             Y2V0cxIxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2JqZWN0RmFjZXRzUmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRhX2dh\
             dGV3YXkudjEuR2V0T2JqZWN0RmFjZXRzUmVzcG9uc2UiHZACAYLT5JMCFBISL3YxL29iamVjdHM6ZmFjZXRzEpwBChFMaXN0U2F2\
             ZWRTZWFyY2hlcxIzLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFNhdmVkU2VhcmNoZXNSZXF1ZXN0GjQuYXJjaGViYXNl\

@@ -144,6 +144,48 @@ public enum EngineCopyState: ProtobufEnum {
     }
 }
 
+public enum DiskForecastState: ProtobufEnum {
+    case unspecified
+    /// The objects are in a bucket, or the free bytes are unknown.
+    case noDisk
+    /// Objects were stored on too few days to tell.
+    case notEnoughHistory
+    /// No more was stored than deleted.
+    case notGrowing
+    case growing
+    /// New uploads are refused now.
+    case full
+    /// A number that has no name here.
+    case unrecognized(Int32)
+
+    /// Every value that has a name.
+    public static var allCases: [Self] { [.unspecified, .noDisk, .notEnoughHistory, .notGrowing, .growing, .full] }
+
+    public init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .noDisk
+        case 2: self = .notEnoughHistory
+        case 3: self = .notGrowing
+        case 4: self = .growing
+        case 5: self = .full
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    public var rawValue: Int32 {
+        switch self {
+        case .unspecified: 0
+        case .noDisk: 1
+        case .notEnoughHistory: 2
+        case .notGrowing: 3
+        case .growing: 4
+        case .full: 5
+        case .unrecognized(let number): number
+        }
+    }
+}
+
 public struct StartEngineCopyRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.StartEngineCopyRequest" }
 
@@ -409,6 +451,9 @@ public struct GetSystemStatusResponse: Message {
     /// The gateways that use the database on a server, this one among them, in the order of their descriptions; empty = the database is a
     /// file in the data directory.
     public var replicas: [GatewayReplica] = []
+    /// The bytes of the object store's disk that can be used, free or not; -1 = unknown.
+    public var storeSizeBytes: Int64 = 0
+    public var diskForecast: DiskForecast?
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -422,7 +467,9 @@ public struct GetSystemStatusResponse: Message {
         backupSchedules: [BackupScheduleStatus] = [],
         lastManualBackupAt: Timestamp? = nil,
         objectEngine: ObjectEngineStatus? = nil,
-        replicas: [GatewayReplica] = []
+        replicas: [GatewayReplica] = [],
+        storeSizeBytes: Int64 = 0,
+        diskForecast: DiskForecast? = nil
     ) {
         self.version = version
         self.startedAt = startedAt
@@ -433,6 +480,8 @@ public struct GetSystemStatusResponse: Message {
         self.lastManualBackupAt = lastManualBackupAt
         self.objectEngine = objectEngine
         self.replicas = replicas
+        self.storeSizeBytes = storeSizeBytes
+        self.diskForecast = diskForecast
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -447,6 +496,8 @@ public struct GetSystemStatusResponse: Message {
             case 58: try ProtoMessage<Timestamp>.merge(into: &self.lastManualBackupAt, from: &reader)
             case 66: try ProtoMessage<ObjectEngineStatus>.merge(into: &self.objectEngine, from: &reader)
             case 74: try ProtoMessage<GatewayReplica>.append(to: &self.replicas, tag: tag, from: &reader)
+            case 80: try ProtoInt64.merge(into: &self.storeSizeBytes, from: &reader)
+            case 90: try ProtoMessage<DiskForecast>.merge(into: &self.diskForecast, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -463,11 +514,15 @@ public struct GetSystemStatusResponse: Message {
         size += ProtoMessage<Timestamp>.size(optional: self.lastManualBackupAt, tag: 58)
         size += ProtoMessage<ObjectEngineStatus>.size(optional: self.objectEngine, tag: 66)
         size += ProtoMessage<GatewayReplica>.size(repeated: self.replicas, tag: 74)
+        size += ProtoInt64.size(self.storeSizeBytes, tag: 80)
+        size += ProtoMessage<DiskForecast>.size(optional: self.diskForecast, tag: 90)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMessage<DiskForecast>.write(optional: self.diskForecast, tag: 90, to: &writer)
+        ProtoInt64.write(self.storeSizeBytes, tag: 80, to: &writer)
         ProtoMessage<GatewayReplica>.write(repeated: self.replicas, tag: 74, to: &writer)
         ProtoMessage<ObjectEngineStatus>.write(optional: self.objectEngine, tag: 66, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.lastManualBackupAt, tag: 58, to: &writer)
@@ -477,6 +532,63 @@ public struct GetSystemStatusResponse: Message {
         ProtoInt64.write(self.storeFreeBytes, tag: 24, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.startedAt, tag: 18, to: &writer)
         ProtoString.write(self.version, tag: 10, to: &writer)
+    }
+}
+
+/// A forecast of when the stored objects fill the disk, if they grow as on the last days. What else is written to the disk is not part of it.
+public struct DiskForecast: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.DiskForecast" }
+
+    public var state: DiskForecastState = DiskForecastState(rawValue: 0)
+    /// The bytes of stored objects without those of deleted ones, for each of the days; 0 without enough history.
+    public var bytesPerDay: Int64 = 0
+    /// The number of complete days, by UTC, that this is the average of; 0 without enough history.
+    public var days: Int32 = 0
+    /// When so few bytes are free that new uploads are refused; unset = not within ten years, or the disk is full or does not grow.
+    public var fullAt: Timestamp?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        state: DiskForecastState = DiskForecastState(rawValue: 0),
+        bytesPerDay: Int64 = 0,
+        days: Int32 = 0,
+        fullAt: Timestamp? = nil
+    ) {
+        self.state = state
+        self.bytesPerDay = bytesPerDay
+        self.days = days
+        self.fullAt = fullAt
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoEnum<DiskForecastState>.merge(into: &self.state, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.bytesPerDay, from: &reader)
+            case 24: try ProtoInt32.merge(into: &self.days, from: &reader)
+            case 34: try ProtoMessage<Timestamp>.merge(into: &self.fullAt, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoEnum<DiskForecastState>.size(self.state, tag: 8)
+        size += ProtoInt64.size(self.bytesPerDay, tag: 16)
+        size += ProtoInt32.size(self.days, tag: 24)
+        size += ProtoMessage<Timestamp>.size(optional: self.fullAt, tag: 34)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<Timestamp>.write(optional: self.fullAt, tag: 34, to: &writer)
+        ProtoInt32.write(self.days, tag: 24, to: &writer)
+        ProtoInt64.write(self.bytesPerDay, tag: 16, to: &writer)
+        ProtoEnum<DiskForecastState>.write(self.state, tag: 8, to: &writer)
     }
 }
 
@@ -842,7 +954,7 @@ extension FileDescriptor {
             EicKD3JlbWFpbmluZ19ieXRlcxgIIAEoA1IOcmVtYWluaW5nQnl0ZXMSKwoRcmVtYWluaW5nX3VwbG9hZHMYCSABKANSEHJlbWFp\
             bmluZ1VwbG9hZHMSSAoIZmFpbHVyZXMYCiADKAsyLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkVuZ2luZUNvcHlGYWlsdXJl\
             UghmYWlsdXJlcyJVChFFbmdpbmVDb3B5RmFpbHVyZRIWCgZidWNrZXQYASABKAlSBmJ1Y2tldBIQCgNrZXkYAiABKAlSA2tleRIW\
-            CgZyZWFzb24YAyABKAlSBnJlYXNvbiIYChZHZXRTeXN0ZW1TdGF0dXNSZXF1ZXN0IuMEChdHZXRTeXN0ZW1TdGF0dXNSZXNwb25z\
+            CgZyZWFzb24YAyABKAlSBnJlYXNvbiIYChZHZXRTeXN0ZW1TdGF0dXNSZXF1ZXN0ItsFChdHZXRTeXN0ZW1TdGF0dXNSZXNwb25z\
             ZRIYCgd2ZXJzaW9uGAEgASgJUgd2ZXJzaW9uEjkKCnN0YXJ0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1w\
             UglzdGFydGVkQXQSKAoQc3RvcmVfZnJlZV9ieXRlcxgDIAEoA1IOc3RvcmVGcmVlQnl0ZXMSNwoYc3RvcmVfbWluaW11bV9mcmVl\
             X2J5dGVzGAQgASgDUhVzdG9yZU1pbmltdW1GcmVlQnl0ZXMSSgoTY2VydGlmaWNhdGVfZW5kc19hdBgFIAEoCzIaLmdvb2dsZS5w\
@@ -850,34 +962,42 @@ extension FileDescriptor {
             ZGF0YV9nYXRld2F5LnYxLkJhY2t1cFNjaGVkdWxlU3RhdHVzUg9iYWNrdXBTY2hlZHVsZXMSTQoVbGFzdF9tYW51YWxfYmFja3Vw\
             X2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFISbGFzdE1hbnVhbEJhY2t1cEF0ElIKDW9iamVjdF9lbmdpbmUY\
             CCABKAsyLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdEVuZ2luZVN0YXR1c1IMb2JqZWN0RW5naW5lEkUKCHJlcGxp\
-            Y2FzGAkgAygLMikuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HYXRld2F5UmVwbGljYVIIcmVwbGljYXMisQEKDkdhdGV3YXlS\
-            ZXBsaWNhEiAKC2Rlc2NyaXB0aW9uGAEgASgJUgtkZXNjcmlwdGlvbhIYCgd2ZXJzaW9uGAIgASgJUgd2ZXJzaW9uEhcKB2lzX3Ro\
-            aXMYAyABKAhSBmlzVGhpcxIyChVzZWNvbmRzX3NpbmNlX3JlbmV3YWwYBCABKANSE3NlY29uZHNTaW5jZVJlbmV3YWwSFgoGbGVh\
-            c2VzGAUgAygJUgZsZWFzZXMiygIKEk9iamVjdEVuZ2luZVN0YXR1cxISCgRraW5kGAEgASgJUgRraW5kEhYKBmJ1Y2tldBgCIAEo\
-            CVIGYnVja2V0EhYKBnByZWZpeBgDIAEoCVIGcHJlZml4EhwKCW93bmVyc2hpcBgEIAEoCVIJb3duZXJzaGlwEiEKDGxhc3RfZmFp\
-            bHVyZRgFIAEoCVILbGFzdEZhaWx1cmUSQgoPbGFzdF9mYWlsdXJlX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFt\
-            cFINbGFzdEZhaWx1cmVBdBIfCgtzcG9vbF9ieXRlcxgHIAEoA1IKc3Bvb2xCeXRlcxIqChFzcG9vbF9saW1pdF9ieXRlcxgIIAEo\
-            A1IPc3Bvb2xMaW1pdEJ5dGVzEh4KCmRpdmVyZ2VuY2UYCSABKAlSCmRpdmVyZ2VuY2Ui0wIKFEJhY2t1cFNjaGVkdWxlU3RhdHVz\
-            EhIKBG5hbWUYASABKAlSBG5hbWUSKQoQaW50ZXJ2YWxfc2Vjb25kcxgCIAEoA1IPaW50ZXJ2YWxTZWNvbmRzEkIKD2xhc3Rfc3Vj\
-            Y2Vzc19hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSDWxhc3RTdWNjZXNzQXQSMgoVbGFzdF9kdXJhdGlvbl9z\
-            ZWNvbmRzGAQgASgDUhNsYXN0RHVyYXRpb25TZWNvbmRzEiYKD2xhc3Rfc2l6ZV9ieXRlcxgFIAEoA1INbGFzdFNpemVCeXRlcxIh\
-            Cgxsb3N0X29iamVjdHMYBiABKANSC2xvc3RPYmplY3RzEhoKCGZhaWx1cmVzGAcgASgDUghmYWlsdXJlcxIdCgppc19ydW5uaW5n\
-            GAggASgIUglpc1J1bm5pbmciFQoTTGlzdFNldHRpbmdzUmVxdWVzdCJcChRMaXN0U2V0dGluZ3NSZXNwb25zZRJECghzZXR0aW5n\
-            cxgBIAMoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3lzdGVtU2V0dGluZ1IIc2V0dGluZ3MiTwoNU3lzdGVtU2V0dGlu\
-            ZxIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWUSFgoGc291cmNlGAMgASgJUgZzb3VyY2Uq+wEKD0VuZ2lu\
-            ZUNvcHlTdGF0ZRIhCh1FTkdJTkVfQ09QWV9TVEFURV9VTlNQRUNJRklFRBAAEhoKFkVOR0lORV9DT1BZX1NUQVRFX0lETEUQARId\
-            ChlFTkdJTkVfQ09QWV9TVEFURV9SVU5OSU5HEAISKQolRU5HSU5FX0NPUFlfU1RBVEVfV0FJVElOR19GT1JfVVBMT0FEUxADEiEK\
-            HUVOR0lORV9DT1BZX1NUQVRFX0lOVEVSUlVQVEVEEAQSHAoYRU5HSU5FX0NPUFlfU1RBVEVfRkFJTEVEEAUSHgoaRU5HSU5FX0NP\
-            UFlfU1RBVEVfQ09NUExFVEUQBjKNBgoNU3lzdGVtU2VydmljZRKWAQoPR2V0U3lzdGVtU3RhdHVzEjEuYXJjaGViYXNlLmRhdGFf\
-            Z2F0ZXdheS52MS5HZXRTeXN0ZW1TdGF0dXNSZXF1ZXN0GjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRTeXN0ZW1TdGF0\
-            dXNSZXNwb25zZSIckAIBgtPkkwITEhEvdjEvc3lzdGVtL3N0YXR1cxKPAQoMTGlzdFNldHRpbmdzEi4uYXJjaGViYXNlLmRhdGFf\
-            Z2F0ZXdheS52MS5MaXN0U2V0dGluZ3NSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0U2V0dGluZ3NSZXNw\
-            b25zZSIekAIBgtPkkwIVEhMvdjEvc3lzdGVtL3NldHRpbmdzEp4BCg9TdGFydEVuZ2luZUNvcHkSMS5hcmNoZWJhc2UuZGF0YV9n\
-            YXRld2F5LnYxLlN0YXJ0RW5naW5lQ29weVJlcXVlc3QaLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkVuZ2luZUNvcHlQcm9n\
-            cmVzcyIpkAICgtPkkwIgIhsvdjEvc3lzdGVtL2VuZ2luZUNvcHk6c3RhcnQ6ASoSkQEKDUdldEVuZ2luZUNvcHkSLy5hcmNoZWJh\
-            c2UuZGF0YV9nYXRld2F5LnYxLkdldEVuZ2luZUNvcHlSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5FbmdpbmVD\
-            b3B5UHJvZ3Jlc3MiIJACAYLT5JMCFxIVL3YxL3N5c3RlbS9lbmdpbmVDb3B5EpsBCg5TdG9wRW5naW5lQ29weRIwLmFyY2hlYmFz\
-            ZS5kYXRhX2dhdGV3YXkudjEuU3RvcEVuZ2luZUNvcHlSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5FbmdpbmVD\
-            b3B5UHJvZ3Jlc3MiKJACAoLT5JMCHyIaL3YxL3N5c3RlbS9lbmdpbmVDb3B5OnN0b3A6ASpiBnByb3RvMw==
+            Y2FzGAkgAygLMikuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HYXRld2F5UmVwbGljYVIIcmVwbGljYXMSKAoQc3RvcmVfc2l6\
+            ZV9ieXRlcxgKIAEoA1IOc3RvcmVTaXplQnl0ZXMSTAoNZGlza19mb3JlY2FzdBgLIAEoCzInLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
+            YXkudjEuRGlza0ZvcmVjYXN0UgxkaXNrRm9yZWNhc3QivwEKDERpc2tGb3JlY2FzdBJCCgVzdGF0ZRgBIAEoDjIsLmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuRGlza0ZvcmVjYXN0U3RhdGVSBXN0YXRlEiIKDWJ5dGVzX3Blcl9kYXkYAiABKANSC2J5dGVzUGVy\
+            RGF5EhIKBGRheXMYAyABKAVSBGRheXMSMwoHZnVsbF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSBmZ1bGxB\
+            dCKxAQoOR2F0ZXdheVJlcGxpY2ESIAoLZGVzY3JpcHRpb24YASABKAlSC2Rlc2NyaXB0aW9uEhgKB3ZlcnNpb24YAiABKAlSB3Zl\
+            cnNpb24SFwoHaXNfdGhpcxgDIAEoCFIGaXNUaGlzEjIKFXNlY29uZHNfc2luY2VfcmVuZXdhbBgEIAEoA1ITc2Vjb25kc1NpbmNl\
+            UmVuZXdhbBIWCgZsZWFzZXMYBSADKAlSBmxlYXNlcyLKAgoST2JqZWN0RW5naW5lU3RhdHVzEhIKBGtpbmQYASABKAlSBGtpbmQS\
+            FgoGYnVja2V0GAIgASgJUgZidWNrZXQSFgoGcHJlZml4GAMgASgJUgZwcmVmaXgSHAoJb3duZXJzaGlwGAQgASgJUglvd25lcnNo\
+            aXASIQoMbGFzdF9mYWlsdXJlGAUgASgJUgtsYXN0RmFpbHVyZRJCCg9sYXN0X2ZhaWx1cmVfYXQYBiABKAsyGi5nb29nbGUucHJv\
+            dG9idWYuVGltZXN0YW1wUg1sYXN0RmFpbHVyZUF0Eh8KC3Nwb29sX2J5dGVzGAcgASgDUgpzcG9vbEJ5dGVzEioKEXNwb29sX2xp\
+            bWl0X2J5dGVzGAggASgDUg9zcG9vbExpbWl0Qnl0ZXMSHgoKZGl2ZXJnZW5jZRgJIAEoCVIKZGl2ZXJnZW5jZSLTAgoUQmFja3Vw\
+            U2NoZWR1bGVTdGF0dXMSEgoEbmFtZRgBIAEoCVIEbmFtZRIpChBpbnRlcnZhbF9zZWNvbmRzGAIgASgDUg9pbnRlcnZhbFNlY29u\
+            ZHMSQgoPbGFzdF9zdWNjZXNzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFINbGFzdFN1Y2Nlc3NBdBIyChVs\
+            YXN0X2R1cmF0aW9uX3NlY29uZHMYBCABKANSE2xhc3REdXJhdGlvblNlY29uZHMSJgoPbGFzdF9zaXplX2J5dGVzGAUgASgDUg1s\
+            YXN0U2l6ZUJ5dGVzEiEKDGxvc3Rfb2JqZWN0cxgGIAEoA1ILbG9zdE9iamVjdHMSGgoIZmFpbHVyZXMYByABKANSCGZhaWx1cmVz\
+            Eh0KCmlzX3J1bm5pbmcYCCABKAhSCWlzUnVubmluZyIVChNMaXN0U2V0dGluZ3NSZXF1ZXN0IlwKFExpc3RTZXR0aW5nc1Jlc3Bv\
+            bnNlEkQKCHNldHRpbmdzGAEgAygLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TeXN0ZW1TZXR0aW5nUghzZXR0aW5ncyJP\
+            Cg1TeXN0ZW1TZXR0aW5nEhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZRIWCgZzb3VyY2UYAyABKAlSBnNv\
+            dXJjZSr7AQoPRW5naW5lQ29weVN0YXRlEiEKHUVOR0lORV9DT1BZX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWRU5HSU5FX0NPUFlf\
+            U1RBVEVfSURMRRABEh0KGUVOR0lORV9DT1BZX1NUQVRFX1JVTk5JTkcQAhIpCiVFTkdJTkVfQ09QWV9TVEFURV9XQUlUSU5HX0ZP\
+            Ul9VUExPQURTEAMSIQodRU5HSU5FX0NPUFlfU1RBVEVfSU5URVJSVVBURUQQBBIcChhFTkdJTkVfQ09QWV9TVEFURV9GQUlMRUQQ\
+            BRIeChpFTkdJTkVfQ09QWV9TVEFURV9DT01QTEVURRAGKukBChFEaXNrRm9yZWNhc3RTdGF0ZRIjCh9ESVNLX0ZPUkVDQVNUX1NU\
+            QVRFX1VOU1BFQ0lGSUVEEAASHwobRElTS19GT1JFQ0FTVF9TVEFURV9OT19ESVNLEAESKgomRElTS19GT1JFQ0FTVF9TVEFURV9O\
+            T1RfRU5PVUdIX0hJU1RPUlkQAhIjCh9ESVNLX0ZPUkVDQVNUX1NUQVRFX05PVF9HUk9XSU5HEAMSHwobRElTS19GT1JFQ0FTVF9T\
+            VEFURV9HUk9XSU5HEAQSHAoYRElTS19GT1JFQ0FTVF9TVEFURV9GVUxMEAUyjQYKDVN5c3RlbVNlcnZpY2USlgEKD0dldFN5c3Rl\
+            bVN0YXR1cxIxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3lzdGVtU3RhdHVzUmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRh\
+            X2dhdGV3YXkudjEuR2V0U3lzdGVtU3RhdHVzUmVzcG9uc2UiHJACAYLT5JMCExIRL3YxL3N5c3RlbS9zdGF0dXMSjwEKDExpc3RT\
+            ZXR0aW5ncxIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFNldHRpbmdzUmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dh\
+            dGV3YXkudjEuTGlzdFNldHRpbmdzUmVzcG9uc2UiHpACAYLT5JMCFRITL3YxL3N5c3RlbS9zZXR0aW5ncxKeAQoPU3RhcnRFbmdp\
+            bmVDb3B5EjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdGFydEVuZ2luZUNvcHlSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFf\
+            Z2F0ZXdheS52MS5FbmdpbmVDb3B5UHJvZ3Jlc3MiKZACAoLT5JMCICIbL3YxL3N5c3RlbS9lbmdpbmVDb3B5OnN0YXJ0OgEqEpEB\
+            Cg1HZXRFbmdpbmVDb3B5Ei8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRFbmdpbmVDb3B5UmVxdWVzdBotLmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuRW5naW5lQ29weVByb2dyZXNzIiCQAgGC0+STAhcSFS92MS9zeXN0ZW0vZW5naW5lQ29weRKbAQoO\
+            U3RvcEVuZ2luZUNvcHkSMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN0b3BFbmdpbmVDb3B5UmVxdWVzdBotLmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuRW5naW5lQ29weVByb2dyZXNzIiiQAgKC0+STAh8iGi92MS9zeXN0ZW0vZW5naW5lQ29weTpzdG9w\
+            OgEqYgZwcm90bzM=
             """)
 }

@@ -61,6 +61,7 @@ package final class DirectoryEngine: ObjectEngine {
     }
 
     package func freeBytes() throws -> Int64? { try measure(path) }
+    package func sizeBytes() throws -> Int64? { DiskSpace.size(at: path) }
 
     package func start(_ start: EngineStart) throws -> any EngineUpkeep { try DirectoryUpkeep(self, start) }
 

@@ -25,6 +25,7 @@ package final class PairedEngines: ObjectEngine {
     package var copy: EngineCopy? { started.withLock { $0?.copy } }
 
     package func freeBytes() throws -> Int64? { try targetEngine.freeBytes() }
+    package func sizeBytes() throws -> Int64? { try targetEngine.sizeBytes() }
 
     package func start(_ start: EngineStart) throws -> any EngineUpkeep {
         let upkeep = PairedUpkeep(

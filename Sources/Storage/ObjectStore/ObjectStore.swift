@@ -88,6 +88,9 @@ package final class ObjectStore: Sendable {
     /// The free bytes for objects; `nil` if that is unknown.
     package var freeBytes: Int64? { (try? space.free()) ?? nil }
 
+    /// The bytes for objects, free or not; `nil` if that is unknown.
+    package var sizeBytes: Int64? { (try? engine.sizeBytes()) ?? nil }
+
     /// The number of data files that are to be removed, at most ``mostCountedRemovals``; `nil` = the database cannot be read.
     package var waitingRemovals: Int? {
         try? database.readBlocking { try StoreRecords($0).countScheduledRemovals(limit: Self.mostCountedRemovals) }

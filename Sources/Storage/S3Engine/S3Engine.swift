@@ -41,6 +41,7 @@ package final class S3Engine: ObjectEngine {
     }
 
     package func freeBytes() -> Int64? { nil }
+    package func sizeBytes() -> Int64? { nil }
 
     /// Sets the records that decide about keys without rows. Called before the store is opened.
     package func use(_ register: UploadRegister) { self.register.withLock { $0 = register } }

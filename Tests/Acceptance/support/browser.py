@@ -26,7 +26,7 @@ addEventListener('DOMContentLoaded', () => {
 #: The pages that the navigation shows only while their section is open.
 SECTIONS = {
     "Devices": ("Suites", "Sites and keys"),
-    "Objects": ("Uploads", "Copy jobs", "Trash", "Retention", "Corrupted objects"),
+    "Objects": ("Uploads", "Copy jobs", "Storage", "Trash", "Retention", "Corrupted objects"),
     "Administration": ("Users", "Webhooks", "Audit log", "Organizations", "Settings", "Signing keys", "Backup"),
 }
 DESKTOP = (1280, 900)

@@ -35,6 +35,8 @@ PAGES = {
     "objects-mistake": ("objects?filter=name%3A%2A", "Objects", ()),
     "uploads": ("uploads", "Uploads", ()),
     "copies": ("copies", "Copy jobs", ()),
+    "storage": ("storage", "Storage", ()),
+    "storage-month": ("storage?by=month", "Storage", ()),
     "trash": ("trash", "Trash", ()),
     "retention": ("retention", "Retention", ()),
     "corrupted-objects": ("corrupted-objects", "Corrupted objects", ()),

@@ -174,6 +174,8 @@ class Showcase:
             "copies": ("copies", "Copy jobs"),
             "copy": (f"copies/{job}", "Copy job"),
             "copy-waiting": (f"copies/{waiting}", "Copy job"),
+            "storage": ("storage", "Storage"),
+            "storage-month": ("storage?by=month", "Storage"),
             "trash": ("trash", "Trash"),
             "retention": ("retention", "Retention"),
             "corrupted-objects": ("corrupted-objects", "Corrupted objects"),

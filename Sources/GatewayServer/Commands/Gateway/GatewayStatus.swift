@@ -102,6 +102,8 @@ private struct GatewayState: Resource {
     private var database: [String: String]?
     /// The gateways that use that database; `nil` = only a user of the organization system may know.
     private var replicas: [GatewayReplica]?
+    /// Why there is no time at which the disk is full; empty = there is one, or only a user of the organization system may know.
+    private var forecast = ""
     private var uploads: (count: Int64, bytes: Int64)?
     private var stored: (count: Int64, bytes: Int64)?
     /// The reasons for missing values, a sentence each.
@@ -110,7 +112,8 @@ private struct GatewayState: Resource {
     var isKnown: Bool { version != nil || stored != nil }
 
     private static let metrics = [
-        "store_free_bytes", "store_min_free_bytes", "tls_certificate_expiry_seconds", "bad_objects", "events_pending",
+        "store_free_bytes", "store_min_free_bytes", "store_size_bytes", "store_growth_bytes_per_day",
+        "store_full_timestamp_seconds", "tls_certificate_expiry_seconds", "bad_objects", "events_pending",
         "events_dead", "deletions_paused", "scrub_passes_total", "scrub_failures_total", "backup_failures_total",
     ]
 
@@ -144,6 +147,11 @@ private struct GatewayState: Resource {
         if let status = try? await SystemServiceClient(gateway).getSystemStatus(GetSystemStatusRequest()) {
             engine = status.objectEngine.map(EngineState.init(status:))
             replicas = status.replicas
+            if status.storeSizeBytes > 0 { numbers["store_size_bytes"] = status.storeSizeBytes }
+            let isMeasured = status.diskForecast?.days ?? 0 > 0
+            numbers["store_growth_bytes_per_day"] = isMeasured ? status.diskForecast?.bytesPerDay : nil
+            numbers["store_full_timestamp_seconds"] = status.diskForecast?.fullAt?.seconds
+            forecast = status.diskForecast?.state.reason ?? ""
         }
     }
 
@@ -156,6 +164,14 @@ private struct GatewayState: Resource {
             listeners.field,
             size("free_bytes", numbers["store_free_bytes"]),
             size("minimum_free_bytes", numbers["store_min_free_bytes"]),
+            size("disk_size_bytes", numbers["store_size_bytes"]), usedPercent,
+            ResourceField(
+                name: "growth_bytes_per_day", json: numbers["store_growth_bytes_per_day"].map { .number($0) } ?? .null,
+                text: numbers["store_growth_bytes_per_day"].map {
+                    "\($0 < 0 ? "-" : "")\(ByteCount.text(Int64(clamping: $0.magnitude))) a day"
+                } ?? "",
+                heading: "growth"),
+            fullAt,
             engine.field, databaseField, replicasField,
             .unixTime("certificate_ends_at", numbers["tls_certificate_expiry_seconds"]),
             number("stored_objects", stored?.count), size("stored_bytes", stored?.bytes),
@@ -172,6 +188,22 @@ private struct GatewayState: Resource {
                 text: numbers["deletions_paused"].map { $0 > 0 ? "yes" : "no" } ?? ""),
             .lines("not_known", missing),
         ]
+    }
+
+    private var usedPercent: ResourceField {
+        guard let size = numbers["store_size_bytes"], let free = numbers["store_free_bytes"], size > 0 else {
+            return ResourceField(name: "disk_used_percent", json: .null, text: "")
+        }
+        let percent = Int64((Double(max(0, size - free)) / Double(size) * 100).rounded())
+        return .number("disk_used_percent", percent, shownAs: "\(percent) %")
+    }
+
+    /// The time when new uploads are refused, or why it is not known.
+    private var fullAt: ResourceField {
+        let time = numbers["store_full_timestamp_seconds"].map { UnixTime(seconds: $0) }
+        return ResourceField(
+            name: "disk_full_at", json: time.map { .string(RFC3339.text($0)) } ?? .null,
+            text: time.map { LocalTime.text($0) } ?? forecast, heading: "disk full")
     }
 
     /// The field `database`, which is empty for a database in the data directory.
@@ -213,6 +245,20 @@ private struct GatewayState: Resource {
 
     private func size(_ name: String, _ value: Int64?) -> ResourceField {
         value.map { .size(name, $0) } ?? ResourceField(name: name, json: .null, text: "")
+    }
+}
+
+extension DiskForecastState {
+    /// Why the disk is not full at a known time.
+    fileprivate var reason: String {
+        switch self {
+        case .noDisk: "the objects are not on a disk"
+        case .notEnoughHistory: "not enough history"
+        case .notGrowing: "not at this growth"
+        case .growing: "not within ten years"
+        case .full: "now: new uploads are refused"
+        default: ""
+        }
     }
 }
 

@@ -57,6 +57,21 @@ extension SetRetentionResponse: Resource {
                 name: "affected_bytes", json: .number(affectedBytes), text: "\(prefix)\(ByteCount.text(affectedBytes))",
                 heading: "affected"),
             ResourceField(name: "is_lower_bound", json: .bool(isLowerBound), text: ""),
+            ResourceField.lines(
+                "examples",
+                examples.map { "\($0.name) (\($0.fileID)), \(ByteCount.text($0.sizeBytes))" }
+            ).with(json: .array(examples.map(\.json))),
+        ]
+    }
+}
+
+extension RetentionExample: Resource {
+    package static let columns = ["name", "size_bytes", "kept_since", "file_id"]
+
+    package var fields: [ResourceField] {
+        [
+            .text("file_id", fileID), .text("name", name), .text("device_id", deviceID), .number("site_id", siteID),
+            .size("size_bytes", sizeBytes), .time("kept_since", keptSince),
         ]
     }
 }

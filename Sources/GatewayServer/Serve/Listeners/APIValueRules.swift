@@ -53,6 +53,10 @@ extension OpenAPIDocument {
             .pattern("^(device|site|created|raw_tags\\..+)?$", example: "device", mayBeEmpty: true),
         "archebase.data_gateway.v1.GetObjectFacetsRequest.value_limit": .range(0...1000),
         "archebase.data_gateway.v1.GetStatisticsRequest.days": .range(0...400),
+        "archebase.data_gateway.v1.GetStorageUseRequest.group_by":
+            .pattern(
+                "^(organization|site|device|content_type|month|day|raw_tags\\..+)?$", example: "site", mayBeEmpty: true),
+        "archebase.data_gateway.v1.GetStorageUseRequest.value_limit": .range(0...1000),
         "archebase.data_gateway.v1.SaveSearchRequest.name": .minimumLength(1),
         "archebase.data_gateway.v1.RetentionRule.filter": .minimumLength(1),
         "archebase.data_gateway.v1.RetentionRule.days": .range(0...36_500),

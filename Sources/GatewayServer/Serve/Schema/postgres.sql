@@ -406,22 +406,6 @@ CREATE TABLE storage_warnings (
     since BIGINT NOT NULL
 );
 
-CREATE TABLE failed_uploads (
-    id TEXT COLLATE "C" PRIMARY KEY,
-    logical_id TEXT COLLATE "C" NOT NULL,
-    organization_id BIGINT NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
-    site_id BIGINT NOT NULL,
-    device_id TEXT COLLATE "C",
-    cause BIGINT NOT NULL,
-    reason TEXT COLLATE "C" NOT NULL,
-    ended_by TEXT COLLATE "C" NOT NULL,
-    file_name TEXT COLLATE "C",
-    file_size BIGINT,
-    stored_bytes BIGINT NOT NULL,
-    created_at BIGINT NOT NULL,
-    ended_at BIGINT NOT NULL
-);
-
 CREATE TABLE display_name_versions (
     organization_id BIGINT PRIMARY KEY REFERENCES organizations (id) ON DELETE CASCADE,
     version BIGINT NOT NULL
@@ -912,7 +896,7 @@ CREATE TABLE object_facets (
     kind BIGINT NOT NULL,
     key TEXT COLLATE "C" NOT NULL,
     value TEXT COLLATE "C" NOT NULL,
-    objects BIGINT NOT NULL,
+    objects BIGINT NOT NULL, bytes BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (organization_id, kind, key, value)
 );
 
@@ -947,6 +931,12 @@ CREATE TABLE upload_usage (
     bytes BIGINT NOT NULL,
     objects BIGINT NOT NULL,
     uploads BIGINT NOT NULL
+);
+
+CREATE TABLE facet_bytes_upgrade (
+    id BIGINT PRIMARY KEY CHECK (id = 1),
+    lowest BIGINT NOT NULL,
+    position BIGINT NOT NULL
 );
 
 CREATE TABLE store_owners (upload_id TEXT COLLATE "C" PRIMARY KEY, owner TEXT COLLATE "C" NOT NULL);
@@ -1044,15 +1034,6 @@ CREATE INDEX uploads_by_upload ON uploads (logical_id, id);
 CREATE INDEX logical_uploads_by_age ON logical_uploads (created_at, id);
 
 CREATE INDEX logical_uploads_by_device ON logical_uploads (device_id, id) WHERE device_id IS NOT NULL;
-
-CREATE INDEX failed_uploads_by_time ON failed_uploads (ended_at, id);
-
-CREATE INDEX failed_uploads_by_organization ON failed_uploads (organization_id, ended_at, id);
-
-CREATE INDEX failed_uploads_by_site ON failed_uploads (site_id, ended_at, id);
-
-CREATE INDEX failed_uploads_by_device ON failed_uploads (device_id, ended_at, id)
-    WHERE device_id IS NOT NULL;
 
 CREATE INDEX audit_of_people ON audit (organization_id, id) WHERE
     (actor < 'device:' OR actor >= 'device;') AND (actor < 'site:' OR actor >= 'site;')
@@ -1376,7 +1357,8 @@ SELECT keep_versions('object_days', 'organization_id, day',
     deleted_objects = v.deleted_objects + NEW.deleted_objects, deleted_bytes = v.deleted_bytes + NEW.deleted_bytes,
     requested_objects = v.requested_objects + NEW.requested_objects,
     requested_bytes = v.requested_bytes + NEW.requested_bytes');
-SELECT keep_versions('object_facets', 'organization_id, kind, key, value', 'objects = v.objects + NEW.objects');
+SELECT keep_versions('object_facets', 'organization_id, kind, key, value',
+    'objects = v.objects + NEW.objects, bytes = v.bytes + NEW.bytes');
 SELECT keep_versions('object_times', 'organization_id, span, start',
     'first_position = least(v.first_position, NEW.first_position),
     last_position = greatest(v.last_position, NEW.last_position)');
@@ -1488,59 +1470,59 @@ INSERT INTO migrations (name, number) VALUES
     ('uploads-8', 42),
     ('uploads-9', 43),
     ('uploads-10', 44),
-    ('uploads-11', 45),
-    ('accounts-site-zones', 46),
-    ('accounts-audit-of-people', 47),
-    ('accounts-site-silence', 48),
-    ('accounts-display-names', 49),
-    ('accounts-kept-responses', 50),
-    ('accounts-signing-keys', 51),
-    ('catalog-stored-files', 52),
-    ('catalog-retention-rules', 53),
-    ('catalog-saved-searches', 54),
-    ('store-engine-copy', 55),
-    ('store-small-segments', 56),
-    ('store-lost-parts', 57),
-    ('store-clean-stop', 58),
-    ('store-kept-fields', 59),
-    ('companions-1', 60),
-    ('archive-1', 61),
-    ('members-1', 62),
-    ('share-codes-1', 63),
-    ('sign-in-1', 64),
-    ('root-key-1', 65),
-    ('backup-runs-1', 66),
-    ('console-1', 67),
-    ('copies-1', 68),
-    ('clock-1', 69),
-    ('counters-1', 70),
-    ('identity-1', 71),
-    ('events-1', 72),
-    ('share-codes-2', 73),
-    ('backup-runs-2', 74),
-    ('catalog-operations-2', 75),
-    ('console-2', 76),
-    ('copies-2', 77),
-    ('events-2', 78),
-    ('copies-3', 79),
-    ('uploads-usage-3', 80),
-    ('events-3', 81),
-    ('copies-4', 82),
-    ('copies-5', 83),
-    ('store-upkeep', 84),
-    ('store-removals', 85),
-    ('store-usage', 86),
-    ('store-checksums', 87),
-    ('store-crc32', 88),
-    ('store-appendable', 89),
-    ('store-order', 90),
-    ('catalog-undo', 91),
-    ('catalog-recordings', 92),
-    ('catalog-trigrams', 93),
-    ('catalog-search', 94),
-    ('catalog-statistics', 95),
-    ('catalog-8', 96),
-    ('uploads-usage', 97),
+    ('accounts-site-zones', 45),
+    ('accounts-audit-of-people', 46),
+    ('accounts-site-silence', 47),
+    ('accounts-display-names', 48),
+    ('accounts-kept-responses', 49),
+    ('accounts-signing-keys', 50),
+    ('catalog-stored-files', 51),
+    ('catalog-retention-rules', 52),
+    ('catalog-saved-searches', 53),
+    ('store-engine-copy', 54),
+    ('store-small-segments', 55),
+    ('store-lost-parts', 56),
+    ('store-clean-stop', 57),
+    ('store-kept-fields', 58),
+    ('companions-1', 59),
+    ('archive-1', 60),
+    ('members-1', 61),
+    ('share-codes-1', 62),
+    ('sign-in-1', 63),
+    ('root-key-1', 64),
+    ('backup-runs-1', 65),
+    ('console-1', 66),
+    ('copies-1', 67),
+    ('clock-1', 68),
+    ('counters-1', 69),
+    ('identity-1', 70),
+    ('events-1', 71),
+    ('share-codes-2', 72),
+    ('backup-runs-2', 73),
+    ('catalog-operations-2', 74),
+    ('console-2', 75),
+    ('copies-2', 76),
+    ('events-2', 77),
+    ('copies-3', 78),
+    ('uploads-usage-3', 79),
+    ('events-3', 80),
+    ('copies-4', 81),
+    ('copies-5', 82),
+    ('store-upkeep', 83),
+    ('store-removals', 84),
+    ('store-usage', 85),
+    ('store-checksums', 86),
+    ('store-crc32', 87),
+    ('store-appendable', 88),
+    ('store-order', 89),
+    ('catalog-undo', 90),
+    ('catalog-recordings', 91),
+    ('catalog-trigrams', 92),
+    ('catalog-search', 93),
+    ('catalog-statistics', 94),
+    ('catalog-8', 95),
+    ('uploads-usage', 96),
+    ('catalog-facet-bytes', 97),
     ('catalog-recording-times', 98),
     ('catalog-recordings-2', 99),
     ('store-usage-2', 100),

@@ -10,6 +10,17 @@ package enum DiskSpace {
         let (bytes, isTooMuch) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
         return isTooMuch ? .max : Int64(clamping: bytes)
     }
+
+    /// Returns the size in bytes of the file system of `path`, without what is reserved for the superuser; `nil`, with `errno` set, if
+    /// that is unknown.
+    package static func size(at path: String) -> Int64? {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return nil }
+        let used = UInt64(status.f_blocks) - min(UInt64(status.f_bfree), UInt64(status.f_blocks))
+        let (blocks, isTooMany) = used.addingReportingOverflow(UInt64(status.f_bavail))
+        let (bytes, isTooMuch) = blocks.multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        return isTooMany || isTooMuch ? .max : Int64(clamping: bytes)
+    }
 }
 
 /// Pages of a file in the kernel's page cache.

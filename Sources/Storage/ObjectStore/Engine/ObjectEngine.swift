@@ -8,6 +8,8 @@ package import Database
 package protocol ObjectEngine: AnyObject, Sendable {
     /// The free bytes; `nil` = no limit is known.
     func freeBytes() throws -> Int64?
+    /// The bytes that can be used, free or not; `nil` = no limit is known.
+    func sizeBytes() throws -> Int64?
 
     /// Begins to work for a store. Called once, before all others.
     func start(_ start: EngineStart) throws -> any EngineUpkeep
