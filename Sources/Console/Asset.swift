@@ -67,6 +67,7 @@ struct Asset: Sendable {
         "json-tree.js": PackageResources.json_tree_js,
         "keys.js": PackageResources.keys_js,
         "mcap.js": PackageResources.mcap_js,
+        "missing-page.js": PackageResources.missing_page_js,
         "navigation.js": PackageResources.navigation_js,
         "object-actions.js": PackageResources.object_actions_js,
         "object-columns.js": PackageResources.object_columns_js,

@@ -9,6 +9,7 @@ import { renderDevices } from './devices.js'
 import { closeDialogs } from './dialog.js'
 import { alertMessage, button, h, pageHeader, svg } from './dom.js'
 import { renderKeys } from './keys.js'
+import { renderForbiddenPage, renderMissingPage } from './missing-page.js'
 import { showNavigation } from './navigation.js'
 import { renderObject } from './object.js'
 import { forgetLists, renderObjects } from './objects.js'
@@ -136,10 +137,12 @@ async function showAccount() {
   account.replaceChildren(
     h('button', { type: 'button', class: 'find', 'aria-label': 'Find anything', title: 'Find anything (Ctrl K)', onclick: openSearch },
       svg('svg', { viewBox: '0 0 24 24' }, svg('path', { d: 'M10.5 4a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zM15.5 15.5L21 21' }))),
-    h('a', { href: `#/${accountPage.name}`, title: `${organization}/${userName}` },
+    h(api.hasRole('viewer') ? 'a' : 'span', { href: api.hasRole('viewer') && `#/${accountPage.name}`, title: `${organization}/${userName}` },
       h('span', { class: 'unseen' }, `${accountPage.title}: `),
       h('span', { class: 'user' }, userName), ' ', h('small', {}, role)),
     button('Sign out', signOut))
+  // The gateway lets a member read nothing, not even the own account.
+  if (!api.hasRole('viewer')) return
   const { secondFactorMissing } = await api.call('account', 'GetAccount')
   // Nothing else is open until the second factor is set up.
   if (secondFactorMissing) {
@@ -167,19 +170,29 @@ async function showPage() {
   const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?')
   const [requestedName, part = ''] = path.split('/')
   const name = renamedPages[requestedName] ?? requestedName
-  const page = pages.find((each) => each.name === name && api.hasRole(each.role)) ?? pages[0]
-  showNavigation(sections, page.name)
+  const page = name === '' ? pages[0] : pages.find((each) => each.name === name)
   const body = h('div', { class: 'page' })
-  showSkeleton(body, page)
   content.replaceChildren(body)
+  if (!page || !api.hasRole(page.role)) {
+    showNavigation(sections, name)
+    if (page) renderForbiddenPage(body, page, signOut)
+    else renderMissingPage(body, signOut)
+    return titled(body)
+  }
+  showNavigation(sections, page.name)
+  showSkeleton(body, page)
   try {
     const id = decodeURIComponent(part)
-    const render = page.name === name && id && detailPages[name] ? detailPages[name] : page.render
+    const render = id && detailPages[name] ? detailPages[name] : page.render
     await render(body, { id, query: new URLSearchParams(query), signal, reload: showPage })
   } catch (error) {
     if (!signal.aborted) body.replaceChildren(pageHeader(page.title), alertMessage(error.message))
   }
-  if (signal.aborted) return false
+  return !signal.aborted && titled(body)
+}
+
+/** Gives the window the page's title. */
+function titled(body) {
   document.title = `${body.querySelector('h1').textContent} · data-gateway`
   return true
 }
