@@ -69,6 +69,6 @@ extension UploadUnderWay {
             siteID: record.siteID, storedBytes: record.stored, partCount: Int32(clamping: entry.partCount),
             partSizeBytes: record.partSize, isWhole: entry.isWhole, createdAt: Timestamp(record.createdAt),
             sessionEndsAt: Timestamp(entry.sessionEndsAt), fileName: record.hints.fileName?.text ?? "",
-            fileSizeBytes: record.hints.fileSize ?? 0)
+            fileSizeBytes: record.hints.fileSize ?? 0, organization: entry.organization)
     }
 }

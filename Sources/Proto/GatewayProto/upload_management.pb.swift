@@ -743,6 +743,8 @@ public struct UploadUnderWay: Message {
     public var fileName: String = ""
     /// The file size that the client sent when it began, in bytes; 0 = none.
     public var fileSizeBytes: Int64 = 0
+    /// The name of the organization.
+    public var organization: String = ""
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -759,7 +761,8 @@ public struct UploadUnderWay: Message {
         createdAt: Timestamp? = nil,
         sessionEndsAt: Timestamp? = nil,
         fileName: String = "",
-        fileSizeBytes: Int64 = 0
+        fileSizeBytes: Int64 = 0,
+        organization: String = ""
     ) {
         self.logicalUploadID = logicalUploadID
         self.uploadID = uploadID
@@ -773,6 +776,7 @@ public struct UploadUnderWay: Message {
         self.sessionEndsAt = sessionEndsAt
         self.fileName = fileName
         self.fileSizeBytes = fileSizeBytes
+        self.organization = organization
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -790,6 +794,7 @@ public struct UploadUnderWay: Message {
             case 82: try ProtoMessage<Timestamp>.merge(into: &self.sessionEndsAt, from: &reader)
             case 90: try ProtoString.merge(into: &self.fileName, from: &reader)
             case 96: try ProtoInt64.merge(into: &self.fileSizeBytes, from: &reader)
+            case 106: try ProtoString.merge(into: &self.organization, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -809,11 +814,13 @@ public struct UploadUnderWay: Message {
         size += ProtoMessage<Timestamp>.size(optional: self.sessionEndsAt, tag: 82)
         size += ProtoString.size(self.fileName, tag: 90)
         size += ProtoInt64.size(self.fileSizeBytes, tag: 96)
+        size += ProtoString.size(self.organization, tag: 106)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(self.organization, tag: 106, to: &writer)
         ProtoInt64.write(self.fileSizeBytes, tag: 96, to: &writer)
         ProtoString.write(self.fileName, tag: 90, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.sessionEndsAt, tag: 82, to: &writer)
@@ -861,27 +868,27 @@ extension FileDescriptor {
             UmVzcG9uc2USKgoRbG9naWNhbF91cGxvYWRfaWQYASABKAlSD2xvZ2ljYWxVcGxvYWRJZBIbCgl1cGxvYWRfaWQYAiABKAlSCHVw\
             bG9hZElkIlAKEkxpc3RVcGxvYWRzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YAiAB\
             KAlSCXBhZ2VUb2tlbiKCAQoTTGlzdFVwbG9hZHNSZXNwb25zZRJDCgd1cGxvYWRzGAEgAygLMikuYXJjaGViYXNlLmRhdGFfZ2F0\
-            ZXdheS52MS5VcGxvYWRVbmRlcldheVIHdXBsb2FkcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4i2AMK\
+            ZXdheS52MS5VcGxvYWRVbmRlcldheVIHdXBsb2FkcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4i/AMK\
             DlVwbG9hZFVuZGVyV2F5EioKEWxvZ2ljYWxfdXBsb2FkX2lkGAEgASgJUg9sb2dpY2FsVXBsb2FkSWQSGwoJdXBsb2FkX2lkGAIg\
             ASgJUgh1cGxvYWRJZBIbCglkZXZpY2VfaWQYAyABKAlSCGRldmljZUlkEhcKB3NpdGVfaWQYBCABKANSBnNpdGVJZBIhCgxzdG9y\
             ZWRfYnl0ZXMYBSABKANSC3N0b3JlZEJ5dGVzEh0KCnBhcnRfY291bnQYBiABKAVSCXBhcnRDb3VudBImCg9wYXJ0X3NpemVfYnl0\
             ZXMYByABKANSDXBhcnRTaXplQnl0ZXMSGQoIaXNfd2hvbGUYCCABKAhSB2lzV2hvbGUSOQoKY3JlYXRlZF9hdBgJIAEoCzIaLmdv\
             b2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBJCCg9zZXNzaW9uX2VuZHNfYXQYCiABKAsyGi5nb29nbGUucHJvdG9i\
             dWYuVGltZXN0YW1wUg1zZXNzaW9uRW5kc0F0EhsKCWZpbGVfbmFtZRgLIAEoCVIIZmlsZU5hbWUSJgoPZmlsZV9zaXplX2J5dGVz\
-            GAwgASgDUg1maWxlU2l6ZUJ5dGVzMowIChdVcGxvYWRNYW5hZ2VtZW50U2VydmljZRKEAQoLTGlzdFVwbG9hZHMSLS5hcmNoZWJh\
-            c2UuZGF0YV9nYXRld2F5LnYxLkxpc3RVcGxvYWRzUmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFVwbG9h\
-            ZHNSZXNwb25zZSIWkAIBgtPkkwINEgsvdjEvdXBsb2FkcxKlAQoMQ2FuY2VsVXBsb2FkEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
-            eS52MS5DYW5jZWxVcGxvYWRSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxVcGxvYWRSZXNwb25zZSI0\
-            kAICgtPkkwIrIiYvdjEvdXBsb2Fkcy97bG9naWNhbF91cGxvYWRfaWR9OmNhbmNlbDoBKhKXAQoQQ3JlYXRlU2l0ZVVwbG9hZBIy\
-            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlU2l0ZVVwbG9hZFJlcXVlc3QaMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
-            LnYxLkNyZWF0ZVNpdGVVcGxvYWRSZXNwb25zZSIagtPkkwIUIg8vdjEvc2l0ZVVwbG9hZHM6ASoSmgEKDUdldFNpdGVVcGxvYWQS\
-            Ly5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFNpdGVVcGxvYWRSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
-            MS5HZXRTaXRlVXBsb2FkUmVzcG9uc2UiJpACAYLT5JMCHRIbL3YxL3NpdGVVcGxvYWRzL3t1cGxvYWRfaWR9EtIBChpJc3N1ZVNp\
-            dGVVcGxvYWRDcmVkZW50aWFscxI8LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuSXNzdWVTaXRlVXBsb2FkQ3JlZGVudGlhbHNS\
-            ZXF1ZXN0Gj0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jc3N1ZVNpdGVVcGxvYWRDcmVkZW50aWFsc1Jlc3BvbnNlIjeC0+ST\
-            AjEiLC92MS9zaXRlVXBsb2Fkcy97dXBsb2FkX2lkfTppc3N1ZUNyZWRlbnRpYWxzOgEqErUBChJDb21wbGV0ZVNpdGVVcGxvYWQS\
-            NC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvbXBsZXRlU2l0ZVVwbG9hZFJlcXVlc3QaNS5hcmNoZWJhc2UuZGF0YV9nYXRl\
-            d2F5LnYxLkNvbXBsZXRlU2l0ZVVwbG9hZFJlc3BvbnNlIjKQAgKC0+STAikiJC92MS9zaXRlVXBsb2Fkcy97dXBsb2FkX2lkfTpj\
-            b21wbGV0ZToBKmIGcHJvdG8z
+            GAwgASgDUg1maWxlU2l6ZUJ5dGVzEiIKDG9yZ2FuaXphdGlvbhgNIAEoCVIMb3JnYW5pemF0aW9uMowIChdVcGxvYWRNYW5hZ2Vt\
+            ZW50U2VydmljZRKEAQoLTGlzdFVwbG9hZHMSLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RVcGxvYWRzUmVxdWVzdBou\
+            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFVwbG9hZHNSZXNwb25zZSIWkAIBgtPkkwINEgsvdjEvdXBsb2FkcxKlAQoM\
+            Q2FuY2VsVXBsb2FkEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxVcGxvYWRSZXF1ZXN0Gi8uYXJjaGViYXNlLmRh\
+            dGFfZ2F0ZXdheS52MS5DYW5jZWxVcGxvYWRSZXNwb25zZSI0kAICgtPkkwIrIiYvdjEvdXBsb2Fkcy97bG9naWNhbF91cGxvYWRf\
+            aWR9OmNhbmNlbDoBKhKXAQoQQ3JlYXRlU2l0ZVVwbG9hZBIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlU2l0ZVVw\
+            bG9hZFJlcXVlc3QaMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNyZWF0ZVNpdGVVcGxvYWRSZXNwb25zZSIagtPkkwIUIg8v\
+            djEvc2l0ZVVwbG9hZHM6ASoSmgEKDUdldFNpdGVVcGxvYWQSLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFNpdGVVcGxv\
+            YWRSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRTaXRlVXBsb2FkUmVzcG9uc2UiJpACAYLT5JMCHRIbL3Yx\
+            L3NpdGVVcGxvYWRzL3t1cGxvYWRfaWR9EtIBChpJc3N1ZVNpdGVVcGxvYWRDcmVkZW50aWFscxI8LmFyY2hlYmFzZS5kYXRhX2dh\
+            dGV3YXkudjEuSXNzdWVTaXRlVXBsb2FkQ3JlZGVudGlhbHNSZXF1ZXN0Gj0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jc3N1\
+            ZVNpdGVVcGxvYWRDcmVkZW50aWFsc1Jlc3BvbnNlIjeC0+STAjEiLC92MS9zaXRlVXBsb2Fkcy97dXBsb2FkX2lkfTppc3N1ZUNy\
+            ZWRlbnRpYWxzOgEqErUBChJDb21wbGV0ZVNpdGVVcGxvYWQSNC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvbXBsZXRlU2l0\
+            ZVVwbG9hZFJlcXVlc3QaNS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvbXBsZXRlU2l0ZVVwbG9hZFJlc3BvbnNlIjKQAgKC\
+            0+STAikiJC92MS9zaXRlVXBsb2Fkcy97dXBsb2FkX2lkfTpjb21wbGV0ZToBKmIGcHJvdG8z
             """)
 }

@@ -13,6 +13,7 @@ struct UploadListing: Sendable {
     /// An upload in progress, with its data in the store.
     struct Entry: Sendable {
         let record: UnderWayRecord
+        let organization: String
         /// The end of the session by the current wall clock.
         let sessionEndsAt: UnixTime
         let partCount: Int
@@ -34,14 +35,21 @@ struct UploadListing: Sendable {
             let seen = found.rows.filter { user.objectScope == nil || user.objectScope == $0.organizationID }
             let shown = seen.prefix(size)
             let end = seen.count > size ? shown.last?.id : found.hasMore ? found.rows.last?.id : nil
-            return (try shown.map { try entry($0, in: connection) }, end)
+            let organizations = try Set(shown.map(\.organizationID)).reduce(into: [Int64: String]()) { names, id in
+                names[id] = try OrganizationRecords(connection).reference(id: id)?.name
+            }
+            return (
+                try shown.map { try entry($0, of: organizations[$0.organizationID] ?? "", in: connection) }, end
+            )
         }
     }
 
-    private func entry(_ record: UnderWayRecord, in connection: ReadConnection) throws -> Entry {
+    private func entry(
+        _ record: UnderWayRecord, of organization: String, in connection: ReadConnection
+    ) throws -> Entry {
         let snapshot = try store.snapshot(uploadID: record.id, in: connection)
         return Entry(
-            record: record, sessionEndsAt: steady.wallTime(of: record.sessionEndsAt),
+            record: record, organization: organization, sessionEndsAt: steady.wallTime(of: record.sessionEndsAt),
             partCount: snapshot.object?.partCount ?? snapshot.multiparts.reduce(0) { $0 + $1.partCount },
             isWhole: snapshot.object != nil)
     }
