@@ -92,6 +92,7 @@ struct Asset: Sendable {
         "retry.js": PackageResources.retry_js,
         "saved-searches.js": PackageResources.saved_searches_js,
         "selection.js": PackageResources.selection_js,
+        "session-watch.js": PackageResources.session_watch_js,
         "settings.js": PackageResources.settings_js,
         "shortcuts.js": PackageResources.shortcuts_js,
         "sign-in.js": PackageResources.sign_in_js,

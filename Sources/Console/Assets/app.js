@@ -6,7 +6,7 @@ import { renderCopies, renderCopy } from './copies.js'
 import { renderCorruptedObjects } from './corrupted-objects.js'
 import { renderDevice } from './device.js'
 import { renderDevices } from './devices.js'
-import { closeDialogs } from './dialog.js'
+import { closeDialogs, showFormDialog } from './dialog.js'
 import { alertMessage, button, h, pageHeader, svg } from './dom.js'
 import { renderKeys } from './keys.js'
 import { renderForbiddenPage, renderMissingPage } from './missing-page.js'
@@ -16,6 +16,7 @@ import { forgetLists, renderObjects } from './objects.js'
 import { renderOrganizations } from './organizations.js'
 import { renderOverview } from './overview.js'
 import { renderRetention } from './retention.js'
+import { endSignIn, signInAgain, watchSession } from './session-watch.js'
 import { renderSettings } from './settings.js'
 import { listenForShortcuts } from './shortcuts.js'
 import { renderSignIn } from './sign-in.js'
@@ -73,6 +74,11 @@ const content = document.getElementById('content')
 /** Aborts the background work of the current page when another page is shown. */
 let pageLifetime = new AbortController()
 
+/** Whether the page has changes that are not saved, and the address of the page. */
+let hasChanges = () => false
+let shownAddress = location.hash
+let isAsking = false
+
 /** The scroll positions of the entries of the browser's history that belong to this page load. */
 const scrollPositions = new Map()
 let currentEntry = history.state?.entry ?? nameHistoryEntry()
@@ -114,13 +120,22 @@ function restorePosition(position) {
   pageLifetime.signal.addEventListener('abort', () => observer.disconnect())
 }
 
-function showSignIn(reason) {
+function showSignIn() {
   pageLifetime.abort()
   forgetLists()
   uploadQueue.stop()
+  endSignIn()
   closeDialogs()
   bar.hidden = true
-  renderSignIn(content, reason, startSession)
+  renderSignIn(content, '', startSession)
+}
+
+/** Loads the page again, for another user or for none. */
+function replacePage() {
+  // The page would ask whether it may be left during uploads, or with changes.
+  uploadQueue.stop()
+  hasChanges = () => false
+  location.reload()
 }
 
 async function signOut() {
@@ -166,6 +181,8 @@ async function showPage() {
   if (!api.session) return false
   pageLifetime.abort()
   pageLifetime = new AbortController()
+  hasChanges = () => false
+  shownAddress = location.hash
   const { signal } = pageLifetime
   const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?')
   const [requestedName, part = ''] = path.split('/')
@@ -206,13 +223,26 @@ function showSkeleton(body, { title }) {
 
 async function startSession() {
   bar.hidden = false
+  watchSession()
   showAccount().catch(() => {})
   return showPage()
 }
 
 applyTheme()
 api.onSignedOut(showSignIn)
-api.onRecovered(() => (api.session ? showPage() : location.reload()))
+api.onSessionEnded({
+  ended: (reason) => signInAgain(reason, { leave: signOut }),
+  resumed: () => {
+    endSignIn()
+    watchSession()
+  },
+  replaced: replacePage,
+})
+api.onRecovered(() => {
+  uploadQueue.tryNow()
+  if (!api.session) return location.reload()
+  return hasChanges() ? undefined : showPage()
+})
 watchUploads()
 const openSearch = listenForShortcuts(pages)
 addEventListener('hashchange', async () => {
