@@ -79,6 +79,7 @@ struct Asset: Sendable {
         "object-table.js": PackageResources.object_table_js,
         "object.js": PackageResources.object_js,
         "objects.js": PackageResources.objects_js,
+        "organization-choice.js": PackageResources.organization_choice_js,
         "organizations.js": PackageResources.organizations_js,
         "overview.js": PackageResources.overview_js,
         "palette.js": PackageResources.palette_js,

@@ -29,7 +29,6 @@ const roles = ['member', 'viewer', 'operator', 'admin', 'service']
  * read.
  */
 const tokenStorageKey = 'console-token'
-const organizationStorageKey = 'console-organization'
 
 /**
  * A failed call: `status` is the HTTP status (0 if no response arrived), `message` the server's message, `detail` the
@@ -88,13 +87,15 @@ export function isSystemUser() {
   return session?.user.organization === 'system'
 }
 
-/** The organization that an admin of `system` has selected; empty for their own. */
+let selected = ''
+
+/** The organization that an admin of `system` has selected; empty for all, and for the own one of other users. */
 export function selectedOrganization() {
-  return sessionStorage.getItem(organizationStorageKey) ?? ''
+  return selected
 }
 
 export function selectOrganization(organization) {
-  sessionStorage.setItem(organizationStorageKey, organization)
+  selected = organization
 }
 
 async function sendRequest(method, path, { body, isBackground, isQuiet, organization } = {}) {

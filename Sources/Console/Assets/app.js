@@ -9,10 +9,11 @@ import { renderDevices } from './devices.js'
 import { closeDialogs, showFormDialog } from './dialog.js'
 import { alertMessage, button, h, pageHeader, svg } from './dom.js'
 import { renderKeys } from './keys.js'
-import { renderForbiddenPage, renderMissingPage } from './missing-page.js'
+import { renderForbiddenPage, renderForeignPage, renderMissingPage } from './missing-page.js'
 import { showNavigation } from './navigation.js'
 import { renderObject } from './object.js'
 import { forgetLists, renderObjects } from './objects.js'
+import { followAddress, organizationSelect, ownPageNote } from './organization-choice.js'
 import { renderOrganizations } from './organizations.js'
 import { renderOverview } from './overview.js'
 import { renderRetention } from './retention.js'
@@ -31,28 +32,28 @@ import { renderUsers } from './users.js'
 import { renderWebhook, renderWebhooks } from './webhooks.js'
 
 /**
- * The pages in the order of the navigation; `role` is the lowest role that sees a page. The server checks access at
- * every call.
+ * The pages in the order of the navigation; `role` is the lowest role that sees a page, and `isOwn` pages show one organization at a
+ * time. The server checks access at every call.
  */
 const sections = [
   { title: 'Overview', pages: [
     { name: 'overview', title: 'Overview', role: 'viewer', shortcut: 'o', render: renderOverview },
   ] },
   { title: 'Devices', pages: [
-    { name: 'devices', title: 'Devices', role: 'operator', shortcut: 'd', render: renderDevices },
-    { name: 'suites', title: 'Suites', role: 'operator', render: renderSuites },
-    { name: 'keys', title: 'Sites and keys', role: 'operator', render: renderKeys },
+    { name: 'devices', title: 'Devices', role: 'operator', isOwn: true, shortcut: 'd', render: renderDevices },
+    { name: 'suites', title: 'Suites', role: 'operator', isOwn: true, render: renderSuites },
+    { name: 'keys', title: 'Sites and keys', role: 'operator', isOwn: true, render: renderKeys },
   ] },
   { title: 'Objects', pages: [
     { name: 'objects', title: 'Objects', role: 'viewer', shortcut: 'b', render: renderObjects },
     { name: 'uploads', title: 'Uploads', role: 'viewer', shortcut: 'u', render: renderUploads },
     { name: 'copies', title: 'Copy jobs', role: 'viewer', render: renderCopies },
     { name: 'trash', title: 'Trash', role: 'admin', shortcut: 't', render: renderTrash },
-    { name: 'retention', title: 'Retention', role: 'admin', render: renderRetention },
+    { name: 'retention', title: 'Retention', role: 'admin', isOwn: true, render: renderRetention },
     { name: 'corrupted-objects', title: 'Corrupted objects', role: 'admin', render: renderCorruptedObjects },
   ] },
   { title: 'Administration', pages: [
-    { name: 'users', title: 'Users', role: 'admin', render: renderUsers },
+    { name: 'users', title: 'Users', role: 'admin', isOwn: true, render: renderUsers },
     { name: 'webhooks', title: 'Webhooks', role: 'admin', render: renderWebhooks },
     { name: 'audit', title: 'Audit log', role: 'admin', shortcut: 'a', render: renderAudit },
     { name: 'organizations', title: 'Organizations', role: 'system admin', render: renderOrganizations },
@@ -164,16 +165,20 @@ async function showAccount() {
     location.hash = '#/account'
     return
   }
-  if (!api.hasRole('system admin')) return
-  const organizations = await api.callAll('admin', 'ListOrganizations', 'organizations', {}, { organization: '' })
-  const names = organizations.map((each) => each.organization)
-  if (names.length < 2) return
-  const selected = api.selectedOrganization() || organization
-  const choice = h('select', { 'aria-label': 'Organization', onchange: () => {
-    api.selectOrganization(choice.value === organization ? '' : choice.value)
-    showPage()
-  } }, names.map((name) => h('option', { value: name, selected: name === selected }, name)))
-  account.prepend(choice)
+}
+
+/** Shows the choice of the organization. Lists of all organizations differ from those of one, so pages wait for it. */
+async function showOrganizations() {
+  const organizations = api.hasRole('system admin')
+    ? await api.callAll('admin', 'ListOrganizations', 'organizations', {}, { organization: '' }) : []
+  const choice = organizationSelect(organizations.map((each) => each.organization))
+  if (choice) document.getElementById('account').prepend(choice)
+}
+
+/** Says on a page of one organization which one it shows. */
+function noteOwnPage() {
+  const header = content.querySelector('.page.own > .page-header')
+  header?.after(...[ownPageNote()].filter(Boolean))
 }
 
 /** Shows the page of the address; resolves to whether it is still shown when it is complete. */
@@ -188,11 +193,14 @@ async function showPage() {
   const [requestedName, part = ''] = path.split('/')
   const name = renamedPages[requestedName] ?? requestedName
   const page = name === '' ? pages[0] : pages.find((each) => each.name === name)
-  const body = h('div', { class: 'page' })
+  const parameters = new URLSearchParams(query)
+  const foreign = followAddress(parameters)
+  const body = h('div', { class: page?.isOwn ? 'page own' : 'page' })
   content.replaceChildren(body)
-  if (!page || !api.hasRole(page.role)) {
+  if (!page || foreign || !api.hasRole(page.role)) {
     showNavigation(sections, name)
-    if (page) renderForbiddenPage(body, page, signOut)
+    if (foreign) renderForeignPage(body, foreign, signOut)
+    else if (page) renderForbiddenPage(body, page, signOut)
     else renderMissingPage(body, signOut)
     return titled(body)
   }
@@ -201,11 +209,14 @@ async function showPage() {
   try {
     const id = decodeURIComponent(part)
     const render = id && detailPages[name] ? detailPages[name] : page.render
-    await render(body, { id, query: new URLSearchParams(query), signal, reload: showPage })
+    const guardChanges = (check) => { if (!signal.aborted) hasChanges = check }
+    await render(body, { id, query: parameters, signal, reload: showPage, guardChanges })
   } catch (error) {
     if (!signal.aborted) body.replaceChildren(pageHeader(page.title), alertMessage(error.message))
   }
-  return !signal.aborted && titled(body)
+  if (signal.aborted) return false
+  noteOwnPage()
+  return titled(body)
 }
 
 /** Gives the window the page's title. */
@@ -225,6 +236,7 @@ async function startSession() {
   bar.hidden = false
   watchSession()
   showAccount().catch(() => {})
+  await showOrganizations().catch(() => {})
   return showPage()
 }
 

@@ -21,6 +21,14 @@ export function renderMissingPage(body, signOut) {
     wayOut(signOut))
 }
 
+/** Shows that an address is for another organization than the user's. */
+export function renderForeignPage(body, organization, signOut) {
+  const { organization: own, userName } = session.user
+  body.replaceChildren(pageHeader('Another organization'),
+    h('p', { role: 'alert' }, `This address opens in the organization ${organization}. You are signed in to ${own} as ${userName}.`),
+    wayOut(signOut))
+}
+
 /** Shows which role a page needs; the address stays as it is, so that it works for another user. */
 export function renderForbiddenPage(body, { title, role }, signOut) {
   const { organization, userName, role: own } = session.user

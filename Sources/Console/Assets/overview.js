@@ -9,6 +9,7 @@ import { dayChart } from './chart.js'
 import { firstSteps } from './first-steps.js'
 import { loadSiteNames, objectsAddress, siteName } from './object-facets.js'
 import { termFor, termsOfDay } from './filter-terms.js'
+import { go } from './organization-choice.js'
 import { table } from './table.js'
 import { flowText, levelText } from './trend.js'
 
@@ -41,7 +42,7 @@ export async function renderOverview(body, { query }) {
   }
   body.replaceChildren(...[
     pageHeader('Overview', h('div', {
-      onchange: (event) => { location.hash = `#/overview?days=${event.target.value}` },
+      onchange: (event) => { go(`#/overview?days=${event.target.value}`) },
     }, formField({ name: 'days', label: 'Period', type: 'select', value: days, options: periods }))),
     attention(state),
     h('div', { class: 'tiles' },

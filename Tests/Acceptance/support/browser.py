@@ -126,6 +126,11 @@ class Browser:
         self.until(lambda: not any(text in self.text for text in ("Loading…", "Counting…")))
         self.until(lambda: not self.driver.find_elements(By.XPATH, "//*[@aria-busy='true']"))
 
+    def choose_organization(self, name: str) -> None:
+        """Chooses an organization in the header."""
+        choice = "//header//select[@aria-label='Organization']"
+        self._until_done(lambda: Select(self.find(choice)).select_by_visible_text(name))
+
     def account(self) -> WebElement:
         """Waits for the link to the account: its text has user name and role, its title organization and user name."""
         return self.find("//header//a[starts-with(normalize-space(), 'My account: ')]")
