@@ -11,7 +11,7 @@ const [mostEntries, mostObjects, typingTime] = [12, 6, 150]
 /** What the buttons and links beside headings and above selected rows do: `[{kind, label, run}]`. */
 function pageActions() {
   const controls = [...document.querySelectorAll('main .bulk button, main .page-header .actions button, main .page-header a.button')]
-  return controls.filter((each) => each.checkVisibility() && !each.disabled)
+  return controls.filter((each) => (each.closest('.more-menu') ?? each).checkVisibility() && !each.disabled)
     .map((each) => ({ kind: 'Action', label: each.textContent, run: () => each.click() }))
 }
 

@@ -194,6 +194,10 @@ class Browser:
 
     def _visible(self, xpath: str) -> WebElement | None:
         element = self.driver.find_element(By.XPATH, xpath)
+        if not element.is_displayed():
+            # It may be a rare action, whose menu has to be opened.
+            for menu in element.find_elements(By.XPATH, "ancestor::details[@class='more-menu'][not(@open)]/summary"):
+                menu.click()
         return element if element.is_displayed() else None
 
     def heading(self, text: str) -> WebElement:
