@@ -138,7 +138,7 @@ async function tagObjects(selection, source) {
 }
 
 /** Calls `action` for each item, some at a time; stops at the first error and reports the number of items that are done. */
-async function forEach(items, action, progress) {
+export async function forEach(items, action, progress) {
   const queue = [...items]
   let done = 0
   const work = async () => {
