@@ -257,7 +257,12 @@ api.onRecovered(() => {
 })
 watchUploads()
 const openSearch = listenForShortcuts(pages)
+addEventListener('beforeunload', (event) => {
+  if (hasChanges()) event.preventDefault()
+})
 addEventListener('hashchange', async () => {
+  if (isAsking) return
+  if (hasChanges() && !await mayLeave()) return
   const position = changeHistoryEntry()
   closeDialogs()
   scrollTo(0, 0)
@@ -265,6 +270,18 @@ addEventListener('hashchange', async () => {
   content.focus({ preventScroll: true })
   restorePosition(position)
 })
+/** Asks whether the page may be left without its changes; otherwise its address is shown again. */
+async function mayLeave() {
+  isAsking = true
+  let isLeaving = false
+  await showFormDialog({ title: 'Leave without saving?', text: 'The changes on this page are not saved.', submit: 'Leave', isDangerous: true,
+    action: () => { isLeaving = true } })
+  isAsking = false
+  if (isLeaving) hasChanges = () => false
+  else history.replaceState(history.state, '', shownAddress || '#/')
+  return isLeaving
+}
+
 addEventListener('pagehide', () => {
   sessionStorage.setItem(positionStorageKey, JSON.stringify({ entry: currentEntry, position: scrollY }))
 })
