@@ -51,7 +51,7 @@ export async function renderOverview(body, { query }) {
         state.uploads === null ? '' : `${formatBytes(state.uploadedBytes)} stored`, '#/uploads'),
       tile('Uploaded', formatBytes(sum('arrivedBytes')), formatCount(sum('arrivedObjects'), 'object')),
       tile('Downloads requested', formatBytes(sum('requestedBytes')), formatCount(sum('requestedObjects'), 'object')),
-      tile('Deleted', formatBytes(sum('deletedBytes')), formatCount(sum('deletedObjects'), 'object')),
+      tile('Deleted permanently', formatBytes(sum('deletedBytes')), formatCount(sum('deletedObjects'), 'object')),
       state.system && state.system.freeBytes >= 0
         && tile('Disk free', formatBytes(state.system.freeBytes), `minimum ${formatBytes(state.system.minimum)}`)),
     h('div', { class: 'charts' },
@@ -92,11 +92,11 @@ function engineProperties(engine) {
   ]
 }
 
-/** The number of stored objects. The list of objects does not have those in the trash. */
+/** The number of objects as the list of objects has it, and that of those in the trash, which it does not have. */
 function storedText({ storedObjects }, { listed }) {
   const trashed = listed === null ? 0 : Number(storedObjects ?? 0) - listed
-  const text = formatCount(storedObjects, 'object')
-  return trashed > 0 ? `${text}, ${trashed.toLocaleString('en')} in the trash` : text
+  if (trashed <= 0) return formatCount(storedObjects, 'object')
+  return `${formatCount(listed, 'object')} and ${trashed.toLocaleString('en')} in the trash`
 }
 
 /** The current state as far as the user's role may see it; what cannot be read is `null`. */
