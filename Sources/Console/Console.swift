@@ -223,7 +223,10 @@ extension Console {
     }
 
     private func describe(_ session: Session) -> HTTPResponse {
-        .console(json: SessionDescription(session, deviceEndpoints: deviceEndpoints))
+        .console(
+            json: SessionDescription(
+                session, deviceEndpoints: deviceEndpoints,
+                remaining: session.remaining(sessions.configuration, at: clock.now())))
     }
 
     private func endSession(_ session: Session, _ head: HTTPRequestHead) -> HTTPResponse {

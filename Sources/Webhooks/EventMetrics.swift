@@ -23,6 +23,7 @@ package final class EventMetrics: Sendable {
         package var queue: Queue?
     }
 
+    let pauses = WebhookPauses()
     private let database: Database
     private let clock: any WallClock
     private let counts: Lock<[String: Counts]>

@@ -18,13 +18,21 @@ struct EventService: EventServiceHandler {
         let found = try await directory.webhooks(for: caller)
         return ListWebhooksResponse(
             webhooks: found.map { webhook, counts in
-                WebhookView(
+                let failing = directory.metrics.pauses.failing(webhook.name)
+                return WebhookView(
                     name: webhook.name, url: String(webhook.url.prefix { $0 != "?" }),
                     types: webhook.types.map(\.rawValue).sorted(), organization: webhook.organization ?? "",
                     pending: counts?.queue.map { Int64($0.pending) } ?? -1,
                     deadLetters: counts?.queue.map { Int64($0.dead) } ?? -1, delivered: Int64(counts?.delivered ?? 0),
-                    failedAttempts: Int64(counts?.failed ?? 0))
+                    failedAttempts: Int64(counts?.failed ?? 0),
+                    consecutiveFailures: Int32(clamping: failing?.attempts ?? 0), lastError: failing?.lastError ?? "",
+                    pausedUntil: failing?.pausedUntil.map { Timestamp($0) })
             })
+    }
+
+    func retryWebhook(_ request: RetryWebhookRequest, context: CallContext) async throws -> RetryWebhookResponse {
+        RetryWebhookResponse(
+            deliveries: Int32(clamping: try await directory.retry(request.webhook, by: try Caller(context))))
     }
 
     func listDeliveries(

@@ -15,7 +15,7 @@ extension Webhooks: Capability {
                 [
                     EventServiceMethods.listDeadLetters, EventServiceMethods.redeliverEvent,
                     EventServiceMethods.listWebhooks, EventServiceMethods.listDeliveries,
-                    EventServiceMethods.sendTestEvent,
+                    EventServiceMethods.sendTestEvent, EventServiceMethods.retryWebhook,
                 ]
             )
         ])

@@ -40,6 +40,7 @@ ELSEWHERE = {
     "StartEngineCopy",
     "StopEngineCopy",
     "SendTestEvent",
+    "RetryWebhook",
     "CancelObjectOperation",
     "CompleteSignIn",
     "SignInWithIdentityToken",

@@ -242,6 +242,7 @@ def gateway_itself(tour: Tour, gateway) -> None:
         tour.run(command, code=None if command == "clock confirm" else 0)
     tour.run("events webhooks")
     tour.run("events test", "pipeline")
+    tour.run("events retry", "pipeline")
     tour.run("events deliveries", "pipeline")
     tour.run("events dead-letters")
     tour.run("backup", "--to", "archive")

@@ -109,8 +109,11 @@ def test_dialogs_with_results_are_accessible(console, showcase, look, tmp_path):
     console.press("Count what would be deleted")
     console.find("//*[@class='warning']")
     look("retention-counted")
+    console.driver.execute_script("location.hash = '#/overview'")
+    inspect(console, look, "retention-leave")
 
-    show(console, showcase, "devices")
+    console.driver.execute_script("location.hash = '#/devices'")
+    console.press("Leave")
     console.press("Register device")
     console.fill("Device id", "no device id")
     console.press("Register")

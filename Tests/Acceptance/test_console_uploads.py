@@ -1,6 +1,7 @@
 """Uploads files from the browser: by choice, by drop, whole folders, and on after a reload."""
 
 import hashlib
+import re
 
 import pytest
 from selenium.webdriver.common.by import By
@@ -269,3 +270,52 @@ def test_pages_of_uploads_fit_the_screen_and_are_accessible(console, look, tmp_p
     look("uploads-interrupted")
     console.press("Discard")
     console.until(lambda: not states(console))
+
+
+#: Refuses the beginning of uploads like a gateway without space, until `admit()`.
+NO_SPACE = """
+const there = fetch
+window.admit = () => { window.fetch = there }
+window.fetch = (url, options) => url.endsWith('/CreateSiteUpload')
+  ? Promise.resolve(new Response(JSON.stringify({ code: 'unavailable',
+      message: 'the object store has no space for new uploads: try again later' }), { status: 503 }))
+  : there(url, options)
+"""
+
+
+def test_upload_that_waits_says_what_for_and_when_it_tries_again(console, boss, look, tmp_path):
+    run = unique("run")
+    (tmp_path / "waiting.bin").write_bytes(b"waiting")
+    console.driver.execute_script(NO_SPACE)
+    choose(console, tmp_path / "waiting.bin")
+    upload(console, f"run={run}")
+    state = lambda: states(console).get("waiting.bin", "")
+    console.until(lambda: re.fullmatch(r"waiting the gateway’s disk is full; next try in \d+ s", state()))
+    # The time that is left is counted down, and a later pause is longer.
+    console.until(lambda: "in 1 s" in state())
+    console.until(lambda: re.search(r"in ([4-9]|\d\d) s", state()))
+    summary = console.find("//div[@class='upload-summary']/p").text
+    assert summary == "0 of 1 file, 0 B of 7 B, waiting"
+    look("uploads-waiting")
+    console.go("Devices")
+    assert console.find("//aside[@aria-label='Upload progress']").text == "Uploads wait: the gateway’s disk is full"
+    console.go("Uploads")
+    console.driver.execute_script("admit()")
+    console.press("Try now")
+    console.until(lambda: states(console) == {"waiting.bin": "uploaded"})
+    assert stored(boss, objects(boss, run)["waiting.bin"]) == b"waiting"
+
+
+def test_upload_waits_for_a_gateway_that_cannot_be_reached(console, boss, tmp_path):
+    run = unique("run")
+    (tmp_path / "lost.bin").write_bytes(content(40 * MIB))
+    console.throttle(SLOW)
+    choose(console, tmp_path / "lost.bin")
+    upload(console, f"run={run}")
+    console.until(lambda: states(console).get("lost.bin", "").endswith("%"))
+    offline = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    console.driver.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
+    console.until(lambda: "the gateway cannot be reached; next try" in states(console).get("lost.bin", ""))
+    assert "/s" not in console.find("//div[@class='upload-summary']/p").text
+    console.throttle(-1)
+    console.until(lambda: states(console) == {"lost.bin": "uploaded"})

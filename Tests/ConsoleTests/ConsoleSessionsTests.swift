@@ -120,6 +120,22 @@ import Testing
         #expect(try find(cookie, in: sessions) == nil)
     }
 
+    @Test func itsUseProlongsTheTimeWithoutActivityOnly() async throws {
+        let sessions = sessions()
+        let cookie = try #require(try await open(sessions)).cookie
+        func remaining(isActivity: Bool) throws -> SessionRemainder {
+            let session = try #require(try find(cookie, in: sessions, isActivity: isActivity))
+            return session.remaining(configuration, at: world.clock.now())
+        }
+        #expect(try remaining(isActivity: true) == SessionRemainder(total: .seconds(250), idle: .seconds(100)))
+        world.clock.advance(seconds: 60)
+        #expect(try remaining(isActivity: false) == SessionRemainder(total: .seconds(190), idle: .seconds(40)))
+        #expect(try remaining(isActivity: true) == SessionRemainder(total: .seconds(190), idle: .seconds(100)))
+        try await flushWrites()
+        world.clock.advance(seconds: 60)
+        #expect(try remaining(isActivity: false) == SessionRemainder(total: .seconds(130), idle: .seconds(40)))
+    }
+
     @Test func itEndsWhateverItsUse() async throws {
         let sessions = sessions()
         let cookie = try #require(try await open(sessions)).cookie

@@ -168,7 +168,8 @@ private final class FakeGateway: HTTPRequestHandler {
         let response = ask("GET", "/console/session", fields)
         #expect(
             text(response)
-                == #"{"deviceEndpoints":{"auth":"here"},"user":{"organization":"system","role":"admin","userName":"admin"}}"#
+                == #"{"deviceEndpoints":{"auth":"here"},"idleSecondsLeft":1800,"secondsLeft":43200,"#
+                + #""user":{"organization":"system","role":"admin","userName":"admin"}}"#
         )
     }
 

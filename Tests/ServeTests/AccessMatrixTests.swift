@@ -58,7 +58,7 @@ import Wire
         "DeleteObjects", "GetObjectOperation", "ListObjectOperations", "CancelObjectOperation", "RestoreObject",
         "RestoreObjects", "PurgeObjects", "UndoObjectOperation",
         "PurgeObject", "SetTrashSettings", "GetTrashSettings", "ListDeadLetters", "RedeliverEvent",
-        "ListWebhooks", "ListDeliveries", "SendTestEvent",
+        "ListWebhooks", "ListDeliveries", "SendTestEvent", "RetryWebhook",
         "ResetSecondFactor", "FindUsersByEmail", "GetSignInPolicy", "SetSignInPolicy",
         "SaveSearch", "DeleteSavedSearch",
     ]

@@ -174,7 +174,7 @@ package struct Authenticator: Admission {
         if text.hasPrefix(APITokenText.prefix) { return try await user(byAPIToken: text, in: context) }
         let token = try await token([.user, .system], text, in: context)
         var user = token.kind == .user ? try await user(bySession: token) : try await user(bySystem: token)
-        if let name = context.metadata["x-organization"] { user.organization = try await organization(name, for: user) }
+        if let name = context.metadata["x-organization"] { try await act(for: name, as: &user) }
         return user
     }
 
@@ -225,7 +225,7 @@ package struct Authenticator: Admission {
             userID: record.id, name: record.name, role: min(token.scope.role, record.role), epoch: record.epoch,
             home: record.organization, isSystem: record.isSystem)
         user.apiTokenID = token.id
-        if let name { user.organization = try await organization(name, for: user) }
+        if let name { try await act(for: name, as: &user) }
         guard let allowed = token.scope.organizations else { return user }
         user.isLimitedToOrganizations = true
         // A token for one other organization acts for it without being told.
@@ -240,6 +240,12 @@ package struct Authenticator: Admission {
             )
         }
         return user
+    }
+
+    /// Lets the user act for the organization that the call named.
+    private nonisolated(nonsending) func act(for name: String, as user: inout UserPrincipal) async throws(RPCError) {
+        user.organization = try await organization(name, for: user)
+        user.namesOrganization = true
     }
 
     /// Returns the organization for which an admin of SYSTEM acts.

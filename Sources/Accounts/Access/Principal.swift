@@ -150,6 +150,8 @@ package struct UserPrincipal: Sendable, Hashable {
     package var sessionID: String?
     /// The id of the API token by which the user is authenticated; `nil` if it is another token.
     package var apiTokenID: String?
+    /// Whether the call named its organization, and so concerns only that one, also SYSTEM.
+    var namesOrganization = false
     /// Whether the API token is limited to some organizations, and so never acts for all of them.
     var isLimitedToOrganizations = false
     /// Whether the session lacks the second factor that the organization requires.
@@ -175,7 +177,7 @@ package struct UserPrincipal: Sendable, Hashable {
 
     /// The organization whose objects the user sees; `nil` = all, for users of SYSTEM who named none.
     package var objectScope: Int64? {
-        actsForAll ? nil : organization.id
+        actsForAll && !namesOrganization ? nil : organization.id
     }
 }
 

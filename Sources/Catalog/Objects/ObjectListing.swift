@@ -36,7 +36,9 @@ struct ObjectListing: Sendable {
         let query = PageQuery(
             scope: user.objectScope, filter: filter.resolved(at: now).hidingTrash, after: cursor?.place.position,
             limit: requested.limit, visits: configuration.pageVisits,
-            parts: ListedParts(hasTopics: request.withTopics, deviceNames: request.withDeviceNames ? names : nil))
+            parts: ListedParts(
+                hasTopics: request.withTopics, deviceNames: request.withDeviceNames ? names : nil,
+                hasOrganizations: request.withOrganizations, hasTrashing: request.withTrashing))
         let page =
             if hasFolders {
                 try await database.readInBackground { connection in
@@ -165,6 +167,10 @@ struct ListedObject: Sendable {
     var topics: [String] = []
     /// The display name of the device, in lists with names; empty = none.
     var deviceName = ""
+    /// The name of the organization, in lists with organizations.
+    var organization = ""
+    /// Why the object is in the trash, in lists with it; `nil` = it is not there.
+    var trashing: Trashing?
 }
 
 extension DataObject {
@@ -180,7 +186,9 @@ extension DataObject {
             recordedFrom: description.recordedFrom.map { Timestamp($0) },
             recordedTo: description.recordedTo.map { Timestamp($0) }, trashedAt: object.trashedAt.map { Timestamp($0) },
             relativePath: description.relativePath?.text ?? "", folder: listed.folder.map { ObjectFolder($0) },
-            topics: listed.topics, deviceName: listed.deviceName)
+            topics: listed.topics, deviceName: listed.deviceName, organization: listed.organization,
+            trashedBy: listed.trashing?.actor ?? "", trashReason: listed.trashing?.reason ?? "",
+            purgeAt: listed.trashing.map { Timestamp($0.purgeAt) })
     }
 }
 

@@ -1,3 +1,4 @@
+import Accounts
 import Database
 import ObjectFilters
 
@@ -48,8 +49,10 @@ struct ListedParts: Sendable {
     var hasTopics = false
     /// Finds the names of the devices; `nil` = the list has none.
     var deviceNames: DisplayNameSearch?
+    var hasOrganizations = false
+    var hasTrashing = false
 
-    var isEmpty: Bool { !hasTopics && deviceNames == nil }
+    var isEmpty: Bool { !hasTopics && deviceNames == nil && !hasOrganizations && !hasTrashing }
 }
 
 struct ObjectPage: Sendable {
@@ -114,13 +117,26 @@ extension ObjectRecords {
     ) throws -> [(object: ListedObject, bytes: Int)] {
         let tags = try tags(at: rows.map(\.position))
         let names = try parts.deviceNames?.devices(of: rows.map(\.object), in: connection) ?? [:]
+        let organizations = parts.hasOrganizations ? try organizationNames(of: rows) : [:]
         return try rows.map { row in
             let owner = row.object.owner
             let object = ListedObject(
                 object: row.object, tags: tags[row.position] ?? [:],
                 topics: parts.hasTopics ? try RecordingRecords(connection).topics(at: row.position) : [],
-                deviceName: owner.deviceID.flatMap { names[owner.organizationID]?[$0] } ?? "")
+                deviceName: owner.deviceID.flatMap { names[owner.organizationID]?[$0] } ?? "",
+                organization: organizations[owner.organizationID] ?? "",
+                trashing: parts.hasTrashing ? try trashing(of: row.object) : nil)
             return (object, row.bytes + object.addedBytes)
+        }
+    }
+}
+
+extension ObjectRecords {
+    /// Returns the names of the objects' organizations by their ids.
+    private func organizationNames(of rows: ArraySlice<ObjectRow>) throws -> [Int64: String] {
+        let records = OrganizationRecords(connection)
+        return try Set(rows.map(\.object.owner.organizationID)).reduce(into: [:]) { names, id in
+            names[id] = try records.reference(id: id)?.name
         }
     }
 }
@@ -129,7 +145,8 @@ extension ListedObject {
     /// The size in a page of what is not in the row of the object.
     fileprivate var addedBytes: Int {
         tags.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + textOverhead }
-            + topics.reduce(0) { $0 + $1.utf8.count + textOverhead } + deviceName.utf8.count
+            + topics.reduce(0) { $0 + $1.utf8.count + textOverhead } + deviceName.utf8.count + organization.utf8.count
+            + (trashing.map { $0.actor.utf8.count + $0.reason.utf8.count + textOverhead } ?? 0)
     }
 }
 

@@ -29,7 +29,6 @@ const roles = ['member', 'viewer', 'operator', 'admin', 'service']
  * read.
  */
 const tokenStorageKey = 'console-token'
-const organizationStorageKey = 'console-organization'
 
 /**
  * A failed call: `status` is the HTTP status (0 if no response arrived), `message` the server's message, `detail` the
@@ -44,14 +43,33 @@ export class CallError extends Error {
   }
 }
 
-/** The current session, `{user, deviceEndpoints}`; `null` while nobody is signed in. */
+/**
+ * The current session, `{user, deviceEndpoints, secondsLeft, idleSecondsLeft, checkedAt}`; `null` while nobody is signed in. It stays while
+ * it has ended and the user has not signed in again.
+ */
 export let session = null
+/** Requests of an ended session wait for it; `resume` = its function while the session has ended. */
+let resumed = Promise.resolve()
+let resume = null
 let signedOutHandler = () => {}
+let endedHandler = () => {}
+let resumedHandler = () => {}
+let replacedHandler = () => {}
 let recoveredHandler = () => {}
 
-/** Sets the function that is called with a reason when the session has ended. */
+/** Sets the function that is called when the user has signed out. */
 export function onSignedOut(action) {
   signedOutHandler = action
+}
+
+/**
+ * Sets the functions for the end of the session: `ended(reason)` asks for another sign-in, `resumed()` follows a sign-in of the same user,
+ * `replaced()` one of another user.
+ */
+export function onSessionEnded({ ended, resumed: isResumed, replaced }) {
+  endedHandler = ended
+  resumedHandler = isResumed
+  replacedHandler = replaced
 }
 
 /** Sets the function that is called when the gateway can be reached again. */
@@ -69,13 +87,15 @@ export function isSystemUser() {
   return session?.user.organization === 'system'
 }
 
-/** The organization that an admin of `system` has selected; empty for their own. */
+let selected = ''
+
+/** The organization that an admin of `system` has selected; empty for all, and for the own one of other users. */
 export function selectedOrganization() {
-  return sessionStorage.getItem(organizationStorageKey) ?? ''
+  return selected
 }
 
 export function selectOrganization(organization) {
-  sessionStorage.setItem(organizationStorageKey, organization)
+  selected = organization
 }
 
 async function sendRequest(method, path, { body, isBackground, isQuiet, organization } = {}) {
@@ -110,7 +130,7 @@ async function sendRequest(method, path, { body, isBackground, isQuiet, organiza
  *
  * `isBackground`: the page polls without a user's action; the call does not extend the session.
  * `isQuiet`: the page itself says when the gateway cannot be reached, and is not shown again afterwards.
- * `signedOutReason`: shown on the sign-in page if the session has ended.
+ * `signedOutReason`: shown with the sign-in if the session has ended.
  */
 export function call(service, method, message = {}, { organization = selectedOrganization(), ...options } = {}) {
   return sendSessionRequest('POST', `rpc/${services[service]}/${method}`, { ...options, body: message, organization })
@@ -128,15 +148,32 @@ export async function callAll(service, method, field, message = {}, options = {}
   return entries
 }
 
-/** Sends a request that needs a session; when the session has ended, the sign-in page is shown. */
-async function sendSessionRequest(method, path, { signedOutReason, ...options }) {
-  const sender = session
-  try {
-    return await sendRequest(method, path, options)
-  } catch (error) {
-    if (error.status === 401) endSession(sender, signedOutReason)
-    throw error
+/** Sends a request that needs a session. */
+function sendSessionRequest(method, path, { signedOutReason, ...options }) {
+  return inSession(() => sendRequest(method, path, options), signedOutReason)
+}
+
+/** Sends a request. If the session has ended, the request is sent again when its user has signed in again. */
+async function inSession(send, reason = 'Your session has ended. Sign in again.') {
+  for (;;) {
+    await resumed
+    const sender = session
+    try {
+      return await send()
+    } catch (error) {
+      // The answer to an earlier session may arrive late: nobody, or somebody else is signed in then.
+      const isOwn = session && session.user.userName === sender?.user.userName && session.user.organization === sender.user.organization
+      if (error.status !== 401 || !isOwn) throw error
+      if (session === sender) suspend(reason)
+    }
   }
+}
+
+/** Lets requests wait until the user has signed in again. */
+function suspend(reason) {
+  if (resume) return
+  resumed = new Promise((done) => { resume = done })
+  endedHandler(reason)
 }
 
 /**
@@ -145,12 +182,15 @@ async function sendSessionRequest(method, path, { signedOutReason, ...options })
  * `onProgress(count)` is called with the number of bytes sent so far. An aborted `signal` rejects with its reason, a lost connection
  * with a `CallError` of status 0.
  */
-export function sendBytes(method, path, blob, { organization, signal, onProgress = () => {} } = {}) {
+export function sendBytes(method, path, blob, options = {}) {
+  return inSession(() => sendBody(method, path, blob, options))
+}
+
+function sendBody(method, path, blob, { organization, signal, onProgress = () => {} }) {
   return new Promise((resolve, reject) => {
     // A signal that is aborted already tells no listener.
     if (signal?.aborted) return reject(signal.reason)
     const request = new XMLHttpRequest()
-    const sender = session
     const abort = () => request.abort()
     request.open(method, `/console/${path}`)
     request.setRequestHeader('X-Console-Token', localStorage.getItem(tokenStorageKey) ?? '')
@@ -167,7 +207,6 @@ export function sendBytes(method, path, blob, { organization, signal, onProgress
       }
       if (request.status === 200) return resolve(answer)
       if (request.status === 0) return noResponse(blob).then(reject)
-      if (request.status === 401) endSession(sender)
       return reject(new CallError(request.status, answer))
     }
     signal?.addEventListener('abort', abort, { once: true })
@@ -195,10 +234,10 @@ export function listProviders() {
   return sendRequest('GET', 'sso')
 }
 
-/** Sends the browser to an identity provider, which sends it back to `/console/sso/callback`. */
-export async function startProviderSignIn(name) {
+/** Sends a window of the browser to an identity provider, which sends it back to `/console/sso/callback`. */
+export async function startProviderSignIn(name, target) {
   const { url } = await sendRequest('POST', `sso/${encodeURIComponent(name)}`)
-  location.assign(url)
+  target.location.assign(url)
 }
 
 /** Completes a sign-in with the parameters with which the provider sent the browser back. */
@@ -212,47 +251,68 @@ export async function completeProviderSignIn(parameters) {
 }
 
 async function beginSession({ token }) {
+  const before = session
   localStorage.setItem(tokenStorageKey, token)
-  if (await resumeSession()) return
-  localStorage.removeItem(tokenStorageKey)
-  throw new Error('The browser did not store the session cookie. Open the console over HTTPS.')
+  const found = await currentSession()
+  if (!found) {
+    localStorage.removeItem(tokenStorageKey)
+    throw new Error('The browser did not store the session cookie. Open the console over HTTPS.')
+  }
+  if (before) return continueWith(found)
+  ;[resumed, resume] = [Promise.resolve(), null]
+  session = found
+}
+
+/** Continues what the page did, if its user has signed in again; the page of another user is loaded again. */
+function continueWith(found) {
+  const [before, now] = [session.user, found.user]
+  if (before.organization !== now.organization || before.userName !== now.userName || before.role !== now.role) return replacedHandler()
+  session = found
+  resume?.()
+  resume = null
+  return resumedHandler()
+}
+
+/** The browser's session; `null` if it has none. */
+async function currentSession() {
+  if (!localStorage.getItem(tokenStorageKey)) return null
+  try {
+    return { ...await sendRequest('GET', 'session'), checkedAt: Date.now() }
+  } catch (error) {
+    if (error.status === 0) throw error
+    return null
+  }
 }
 
 /** Resumes the browser's session; returns `false` if the browser has no session. */
 export async function resumeSession() {
-  if (!localStorage.getItem(tokenStorageKey)) return false
-  try {
-    session = await sendRequest('GET', 'session')
-  } catch (error) {
-    if (error.status === 0) throw error
-    session = null
-  }
+  session = await currentSession()
   return session !== null
+}
+
+/** Loads the times after which the session ends. `isBackground`: without prolonging it. */
+export async function checkSession({ isBackground }) {
+  const { secondsLeft, idleSecondsLeft } = await sendSessionRequest('GET', 'session', { isBackground, isQuiet: true })
+  if (session) session = Object.assign(session, { secondsLeft, idleSecondsLeft, checkedAt: Date.now() })
 }
 
 export async function signOut() {
   try {
     await sendRequest('DELETE', 'session')
   } finally {
-    endSession(session, '')
+    ;[session, resumed, resume] = [null, Promise.resolve(), null]
+    localStorage.removeItem(tokenStorageKey)
+    signedOutHandler()
   }
 }
 
-// Another tab signed in or out. Reloading keeps this tab from showing one user while it acts as another.
-addEventListener('storage', ({ key }) => {
+// Another tab signed in or out. The page of another user is loaded again, so that it does not show one user while it acts as another.
+addEventListener('storage', async ({ key }) => {
   if (key !== tokenStorageKey && key !== null) return
-  sessionStorage.removeItem(organizationStorageKey)
-  location.reload()
+  const found = session && await currentSession().catch(() => null)
+  if (found) continueWith(found)
+  else replacedHandler()
 })
-
-/** Ends `ended`, unless another session has begun: the answer to an earlier session may arrive late. */
-function endSession(ended, reason = 'Your session has ended. Sign in again.') {
-  if (session !== ended) return
-  session = null
-  localStorage.removeItem(tokenStorageKey)
-  sessionStorage.removeItem(organizationStorageKey)
-  signedOutHandler(reason)
-}
 
 /** Returns a path from which an archive of objects can be downloaded once: those of `fileIds`, or of a `filter`. */
 export async function createArchiveDownload(selection) {

@@ -6,15 +6,18 @@ import { renderCopies, renderCopy } from './copies.js'
 import { renderCorruptedObjects } from './corrupted-objects.js'
 import { renderDevice } from './device.js'
 import { renderDevices } from './devices.js'
-import { closeDialogs } from './dialog.js'
+import { closeDialogs, showFormDialog } from './dialog.js'
 import { alertMessage, button, h, pageHeader, svg } from './dom.js'
 import { renderKeys } from './keys.js'
+import { renderForbiddenPage, renderForeignPage, renderMissingPage } from './missing-page.js'
 import { showNavigation } from './navigation.js'
 import { renderObject } from './object.js'
 import { forgetLists, renderObjects } from './objects.js'
+import { followAddress, organizationSelect, ownPageNote } from './organization-choice.js'
 import { renderOrganizations } from './organizations.js'
 import { renderOverview } from './overview.js'
 import { renderRetention } from './retention.js'
+import { endSignIn, signInAgain, watchSession } from './session-watch.js'
 import { renderSettings } from './settings.js'
 import { listenForShortcuts } from './shortcuts.js'
 import { renderSignIn } from './sign-in.js'
@@ -30,17 +33,17 @@ import { renderUsers } from './users.js'
 import { renderWebhook, renderWebhooks } from './webhooks.js'
 
 /**
- * The pages in the order of the navigation; `role` is the lowest role that sees a page. The server checks access at
- * every call.
+ * The pages in the order of the navigation; `role` is the lowest role that sees a page, and `isOwn` pages show one organization at a
+ * time. The server checks access at every call.
  */
 const sections = [
   { title: 'Overview', pages: [
     { name: 'overview', title: 'Overview', role: 'viewer', shortcut: 'o', render: renderOverview },
   ] },
   { title: 'Devices', pages: [
-    { name: 'devices', title: 'Devices', role: 'operator', shortcut: 'd', render: renderDevices },
-    { name: 'suites', title: 'Suites', role: 'operator', render: renderSuites },
-    { name: 'keys', title: 'Sites and keys', role: 'operator', render: renderKeys },
+    { name: 'devices', title: 'Devices', role: 'operator', isOwn: true, shortcut: 'd', render: renderDevices },
+    { name: 'suites', title: 'Suites', role: 'operator', isOwn: true, render: renderSuites },
+    { name: 'keys', title: 'Sites and keys', role: 'operator', isOwn: true, render: renderKeys },
   ] },
   { title: 'Objects', pages: [
     { name: 'objects', title: 'Objects', role: 'viewer', shortcut: 'b', render: renderObjects },
@@ -48,11 +51,11 @@ const sections = [
     { name: 'copies', title: 'Copy jobs', role: 'viewer', render: renderCopies },
     { name: 'storage', title: 'Storage', role: 'viewer', render: renderStorage },
     { name: 'trash', title: 'Trash', role: 'admin', shortcut: 't', render: renderTrash },
-    { name: 'retention', title: 'Retention', role: 'admin', render: renderRetention },
+    { name: 'retention', title: 'Retention', role: 'admin', isOwn: true, render: renderRetention },
     { name: 'corrupted-objects', title: 'Corrupted objects', role: 'admin', render: renderCorruptedObjects },
   ] },
   { title: 'Administration', pages: [
-    { name: 'users', title: 'Users', role: 'admin', render: renderUsers },
+    { name: 'users', title: 'Users', role: 'admin', isOwn: true, render: renderUsers },
     { name: 'webhooks', title: 'Webhooks', role: 'admin', render: renderWebhooks },
     { name: 'audit', title: 'Audit log', role: 'admin', shortcut: 'a', render: renderAudit },
     { name: 'organizations', title: 'Organizations', role: 'system admin', render: renderOrganizations },
@@ -73,6 +76,11 @@ const bar = document.getElementById('bar')
 const content = document.getElementById('content')
 /** Aborts the background work of the current page when another page is shown. */
 let pageLifetime = new AbortController()
+
+/** Whether the page has changes that are not saved, and the address of the page. */
+let hasChanges = () => false
+let shownAddress = location.hash
+let isAsking = false
 
 /** The scroll positions of the entries of the browser's history that belong to this page load. */
 const scrollPositions = new Map()
@@ -115,13 +123,22 @@ function restorePosition(position) {
   pageLifetime.signal.addEventListener('abort', () => observer.disconnect())
 }
 
-function showSignIn(reason) {
+function showSignIn() {
   pageLifetime.abort()
   forgetLists()
   uploadQueue.stop()
+  endSignIn()
   closeDialogs()
   bar.hidden = true
-  renderSignIn(content, reason, startSession)
+  renderSignIn(content, '', startSession)
+}
+
+/** Loads the page again, for another user or for none. */
+function replacePage() {
+  // The page would ask whether it may be left during uploads, or with changes.
+  uploadQueue.stop()
+  hasChanges = () => false
+  location.reload()
 }
 
 async function signOut() {
@@ -138,26 +155,32 @@ async function showAccount() {
   account.replaceChildren(
     h('button', { type: 'button', class: 'find', 'aria-label': 'Find anything', title: 'Find anything (Ctrl K)', onclick: openSearch },
       svg('svg', { viewBox: '0 0 24 24' }, svg('path', { d: 'M10.5 4a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zM15.5 15.5L21 21' }))),
-    h('a', { href: `#/${accountPage.name}`, title: `${organization}/${userName}` },
+    h(api.hasRole('viewer') ? 'a' : 'span', { href: api.hasRole('viewer') && `#/${accountPage.name}`, title: `${organization}/${userName}` },
       h('span', { class: 'unseen' }, `${accountPage.title}: `),
       h('span', { class: 'user' }, userName), ' ', h('small', {}, role)),
     button('Sign out', signOut))
+  // The gateway lets a member read nothing, not even the own account.
+  if (!api.hasRole('viewer')) return
   const { secondFactorMissing } = await api.call('account', 'GetAccount')
   // Nothing else is open until the second factor is set up.
   if (secondFactorMissing) {
     location.hash = '#/account'
     return
   }
-  if (!api.hasRole('system admin')) return
-  const organizations = await api.callAll('admin', 'ListOrganizations', 'organizations', {}, { organization: '' })
-  const names = organizations.map((each) => each.organization)
-  if (names.length < 2) return
-  const selected = api.selectedOrganization() || organization
-  const choice = h('select', { 'aria-label': 'Organization', onchange: () => {
-    api.selectOrganization(choice.value === organization ? '' : choice.value)
-    showPage()
-  } }, names.map((name) => h('option', { value: name, selected: name === selected }, name)))
-  account.prepend(choice)
+}
+
+/** Shows the choice of the organization. Lists of all organizations differ from those of one, so pages wait for it. */
+async function showOrganizations() {
+  const organizations = api.hasRole('system admin')
+    ? await api.callAll('admin', 'ListOrganizations', 'organizations', {}, { organization: '' }) : []
+  const choice = organizationSelect(organizations.map((each) => each.organization))
+  if (choice) document.getElementById('account').prepend(choice)
+}
+
+/** Says on a page of one organization which one it shows. */
+function noteOwnPage() {
+  const header = content.querySelector('.page.own > .page-header')
+  header?.after(...[ownPageNote()].filter(Boolean))
 }
 
 /** Shows the page of the address; resolves to whether it is still shown when it is complete. */
@@ -165,23 +188,41 @@ async function showPage() {
   if (!api.session) return false
   pageLifetime.abort()
   pageLifetime = new AbortController()
+  hasChanges = () => false
+  shownAddress = location.hash
   const { signal } = pageLifetime
   const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?')
   const [requestedName, part = ''] = path.split('/')
   const name = renamedPages[requestedName] ?? requestedName
-  const page = pages.find((each) => each.name === name && api.hasRole(each.role)) ?? pages[0]
-  showNavigation(sections, page.name)
-  const body = h('div', { class: 'page' })
-  showSkeleton(body, page)
+  const page = name === '' ? pages[0] : pages.find((each) => each.name === name)
+  const parameters = new URLSearchParams(query)
+  const foreign = followAddress(parameters)
+  const body = h('div', { class: page?.isOwn ? 'page own' : 'page' })
   content.replaceChildren(body)
+  if (!page || foreign || !api.hasRole(page.role)) {
+    showNavigation(sections, name)
+    if (foreign) renderForeignPage(body, foreign, signOut)
+    else if (page) renderForbiddenPage(body, page, signOut)
+    else renderMissingPage(body, signOut)
+    return titled(body)
+  }
+  showNavigation(sections, page.name)
+  showSkeleton(body, page)
   try {
     const id = decodeURIComponent(part)
-    const render = page.name === name && id && detailPages[name] ? detailPages[name] : page.render
-    await render(body, { id, query: new URLSearchParams(query), signal, reload: showPage })
+    const render = id && detailPages[name] ? detailPages[name] : page.render
+    const guardChanges = (check) => { if (!signal.aborted) hasChanges = check }
+    await render(body, { id, query: parameters, signal, reload: showPage, guardChanges })
   } catch (error) {
     if (!signal.aborted) body.replaceChildren(pageHeader(page.title), alertMessage(error.message))
   }
   if (signal.aborted) return false
+  noteOwnPage()
+  return titled(body)
+}
+
+/** Gives the window the page's title. */
+function titled(body) {
   document.title = `${body.querySelector('h1').textContent} · data-gateway`
   return true
 }
@@ -195,16 +236,35 @@ function showSkeleton(body, { title }) {
 
 async function startSession() {
   bar.hidden = false
+  watchSession()
   showAccount().catch(() => {})
+  await showOrganizations().catch(() => {})
   return showPage()
 }
 
 applyTheme()
 api.onSignedOut(showSignIn)
-api.onRecovered(() => (api.session ? showPage() : location.reload()))
+api.onSessionEnded({
+  ended: (reason) => signInAgain(reason, { leave: signOut }),
+  resumed: () => {
+    endSignIn()
+    watchSession()
+  },
+  replaced: replacePage,
+})
+api.onRecovered(() => {
+  uploadQueue.tryNow()
+  if (!api.session) return location.reload()
+  return hasChanges() ? undefined : showPage()
+})
 watchUploads()
 const openSearch = listenForShortcuts(pages)
+addEventListener('beforeunload', (event) => {
+  if (hasChanges()) event.preventDefault()
+})
 addEventListener('hashchange', async () => {
+  if (isAsking) return
+  if (hasChanges() && !await mayLeave()) return
   const position = changeHistoryEntry()
   closeDialogs()
   scrollTo(0, 0)
@@ -212,6 +272,18 @@ addEventListener('hashchange', async () => {
   content.focus({ preventScroll: true })
   restorePosition(position)
 })
+/** Asks whether the page may be left without its changes; otherwise its address is shown again. */
+async function mayLeave() {
+  isAsking = true
+  let isLeaving = false
+  await showFormDialog({ title: 'Leave without saving?', text: 'The changes on this page are not saved.', submit: 'Leave', isDangerous: true,
+    action: () => { isLeaving = true } })
+  isAsking = false
+  if (isLeaving) hasChanges = () => false
+  else history.replaceState(history.state, '', shownAddress || '#/')
+  return isLeaving
+}
+
 addEventListener('pagehide', () => {
   sessionStorage.setItem(positionStorageKey, JSON.stringify({ entry: currentEntry, position: scrollY }))
 })

@@ -64,12 +64,12 @@ export class ArchiveUpload {
       onProgress(offset, file.size)
       await sendBytes('PUT', this.#path(offset), file.slice(offset), {
         signal, onProgress: (sent) => onProgress(Math.min(offset + sent, file.size), file.size) })
-    }, () => {
+    }, { onRetry: () => {
       onLost()
       const hasProgressed = offset > furthest
       furthest = Math.max(furthest, offset)
       return hasProgressed
-    })
+    } })
     localStorage.removeItem(recordKey)
     return true
   }

@@ -1,6 +1,7 @@
 import { loadDevices, loadedDevices } from './device-names.js'
 import { h } from './dom.js'
 import { formField } from './dialog.js'
+import { go } from './organization-choice.js'
 
 const week = '604800'
 const periods = [['3600', 'Last hour'], ['86400', 'Last 24 hours'], [week, 'Last 7 days'], ['2592000', 'Last 30 days'],
@@ -60,7 +61,7 @@ export function auditFields(filter) {
   const apply = ({ target: { name, value } }) => {
     // A period and times replace each other.
     const others = { since: { from: '', to: '' }, who: { lines: '' } }[name]
-    location.hash = auditAddress({ ...filter, ...others, [name]: value })
+    go(auditAddress({ ...filter, ...others, [name]: value }))
   }
   const { from, to, actor, target, result } = filter
   return h('div', { onchange: apply },

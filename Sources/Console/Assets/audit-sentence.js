@@ -3,6 +3,7 @@ import { auditAddress } from './audit-filter.js'
 import { alertMessage, badge, button, h, showNotice } from './dom.js'
 import { undoOperation } from './object-operation.js'
 import { forgetLists } from './objects.js'
+import { hasSeveralOrganizations, inOrganization } from './organization-choice.js'
 
 /** The pages of resources, by the beginnings of their names. */
 const pages = {
@@ -18,9 +19,11 @@ const pages = {
 /** Targets that are shown at a time. */
 const pageSize = 50
 
-function addressOf(resource) {
+/** The page of a resource, in the organization of its line in a log of all organizations. */
+function addressOf(resource, { organization }) {
   const [kind, ...id] = resource.split('/')
-  return pages[kind]?.(id.join('/')) || null
+  const address = pages[kind]?.(id.join('/'))
+  return address ? inOrganization(address, hasSeveralOrganizations() && kind !== 'organizations' ? organization : undefined) : null
 }
 
 /** The sentence of a line with links, and the targets of the line as soon as they are opened. */
@@ -34,7 +37,7 @@ export function auditSentence(line) {
   }
   const parts = (line.sentence ?? []).map(({ text, resource = '' }) => {
     if (resource === 'targets') return h('button', { type: 'button', class: 'link', 'aria-expanded': 'false', onclick: toggle }, text)
-    const address = resource === 'lines' ? linesAddress(line) : addressOf(resource)
+    const address = resource === 'lines' ? linesAddress(line) : addressOf(resource, line)
     return address ? h('a', { href: address }, h('bdi', {}, text)) : h('bdi', {}, text)
   })
   return h('div', { class: 'sentence' }, h('span', { title: `${line.actor} ${line.action} ${line.target ?? ''}` }, parts), opened)
@@ -52,7 +55,7 @@ function targetList(line) {
   const list = h('ul', {})
   let rest = []
   const extend = async () => {
-    list.append(...rest.splice(0, pageSize).map(targetItem))
+    list.append(...rest.splice(0, pageSize).map((target) => targetItem(target, line)))
     more.hidden = rest.length === 0
   }
   const load = async () => {
@@ -72,8 +75,8 @@ function targetList(line) {
   return h('div', { class: 'targets' }, restore, list, more)
 }
 
-function targetItem({ resource, displayName, state }) {
-  const address = state === 'AUDIT_TARGET_STATE_ABSENT' ? null : addressOf(resource)
+function targetItem({ resource, displayName, state }, line) {
+  const address = state === 'AUDIT_TARGET_STATE_ABSENT' ? null : addressOf(resource, line)
   const text = displayName || resource.split('/').slice(1).join('/') || resource
   const item = h('li', {}, address ? h('a', { href: address }, h('bdi', {}, text)) : h('bdi', {}, text))
   if (state === 'AUDIT_TARGET_STATE_ABSENT') item.append(' ', badge('does not exist any more'))

@@ -2,6 +2,7 @@ import { call } from './api.js'
 import { h, showNotice } from './dom.js'
 import { showDialog, showFormDialog } from './dialog.js'
 import { formatCount } from './format.js'
+import { go } from './organization-choice.js'
 
 /** Copies objects to a destination of the configuration, in a job of its own. */
 export async function copyObjects(fileIds) {
@@ -24,7 +25,7 @@ export async function copyObjects(fileIds) {
         fileIds, destination: { ...target, keyTemplate }, idempotencyKey: crypto.randomUUID(),
       })
       showNotice('The copy job was started.')
-      location.hash = `#/copies/${copyJobId}`
+      go(`#/copies/${copyJobId}`)
     },
   })
 }

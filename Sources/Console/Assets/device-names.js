@@ -1,12 +1,14 @@
 import { call, callAll, hasRole, selectedOrganization } from './api.js'
 import { h } from './dom.js'
+import { inOrganization } from './organization-choice.js'
 
 /** Time for which names are kept, in milliseconds. */
 const lifetime = 60_000
 /** Devices in one request. */
 const mostDevices = 1000
-let known = { organization: null, names: new Map(), loadedAt: 0 }
-/** The functions that wait for names, by device id. */
+/** The names of devices by organization: `{names, loadedAt}`. */
+const known = new Map()
+/** The functions that wait for names, by organization and device id. */
 const waiting = new Map()
 let isLoading = false
 /** The devices of an organization, which are loaded once. */
@@ -24,19 +26,24 @@ export function loadedDevices() {
   return devices.list
 }
 
-function currentNames() {
-  const organization = selectedOrganization()
-  if (known.organization !== organization || performance.now() - known.loadedAt > lifetime) {
-    known = { organization, names: new Map(), loadedAt: performance.now() }
-  }
-  return known.names
+function namesOf(organization) {
+  const found = known.get(organization)
+  if (found && performance.now() - found.loadedAt <= lifetime) return found.names
+  const names = new Map()
+  known.set(organization, { names, loadedAt: performance.now() })
+  return names
 }
 
-/** Calls `show` with the device's name as soon as it is known; the name is empty for a device without one. */
-export function withDeviceName(id, show) {
-  const name = currentNames().get(id)
+/**
+ * Calls `show` with the device's name as soon as it is known; the name is empty for a device without one. `organization`: the
+ * device's, if it is not the selected one.
+ */
+export function withDeviceName(id, show, organization = selectedOrganization()) {
+  const name = namesOf(organization).get(id)
   if (name !== undefined) return show(name)
-  waiting.set(id, [...waiting.get(id) ?? [], show])
+  const ids = waiting.get(organization) ?? new Map()
+  waiting.set(organization, ids)
+  ids.set(id, [...ids.get(id) ?? [], show])
   if (!isLoading) {
     isLoading = true
     // Those of all rows that are drawn now are requested together.
@@ -46,35 +53,37 @@ export function withDeviceName(id, show) {
 }
 
 /** The device's name if it was loaded, else an empty text. */
-export function deviceName(id) {
-  return currentNames().get(id) ?? ''
+export function deviceName(id, organization = selectedOrganization()) {
+  return namesOf(organization).get(id) ?? ''
 }
 
 /** Keeps names that another answer contained: `[[id, name], …]`. */
 export function keepDeviceNames(entries) {
-  const names = currentNames()
+  const names = namesOf(selectedOrganization())
   for (const [id, name] of entries) names.set(id, name)
 }
 
 /** Forgets all names, because one was changed. */
 export function forgetDeviceNames() {
-  known.organization = null
+  known.clear()
 }
 
 async function load() {
   while (waiting.size > 0) {
-    const deviceIds = [...waiting.keys()].slice(0, mostDevices)
-    const names = currentNames()
+    const [organization, ids] = waiting.entries().next().value
+    const deviceIds = [...ids.keys()].slice(0, mostDevices)
+    const names = namesOf(organization)
     try {
-      const { displayNames = {} } = await call('devices', 'GetDeviceNames', { deviceIds }, { isBackground: true })
+      const { displayNames = {} } = await call('devices', 'GetDeviceNames', { deviceIds }, { isBackground: true, organization })
       for (const id of deviceIds) names.set(id, displayNames[id] ?? '')
     } catch {
       // The ids stay visible.
       for (const id of deviceIds) names.set(id, '')
     }
     for (const id of deviceIds) {
-      const shown = waiting.get(id) ?? []
-      waiting.delete(id)
+      const shown = ids.get(id) ?? []
+      ids.delete(id)
+      if (ids.size === 0) waiting.delete(organization)
       for (const show of shown) show(names.get(id) ?? '')
     }
   }
@@ -83,16 +92,17 @@ async function load() {
 
 /**
  * A device by its name, with its id below or beside it; without a name, its id. It is a link to the device's page if the user's
- * role may open it.
+ * role may open it. `organization`: the device's, if it is not the selected one.
  */
-export function deviceLink(id) {
-  const main = h(hasRole('operator') ? 'a' : 'span', { href: hasRole('operator') && `#/devices/${id}`, class: 'id' }, id)
+export function deviceLink(id, organization = selectedOrganization()) {
+  const address = hasRole('operator') && inOrganization(`#/devices/${id}`, organization)
+  const main = h(address ? 'a' : 'span', { href: address, class: 'id' }, id)
   const element = h('span', { class: 'device' }, main)
   withDeviceName(id, (name) => {
     if (!name) return
     main.textContent = name
     main.className = name.length <= 32 ? 'id' : ''
     element.append(' ', h('small', { class: 'id' }, id))
-  })
+  }, organization)
   return element
 }

@@ -7,6 +7,8 @@ import { deviceActivity } from './device-activity.js'
 import { deviceBadge, suiteOptions } from './devices.js'
 import { failedUploadsAddress } from './failed-uploads.js'
 import { formatTags, parseTags, tagList, timeElement } from './format.js'
+import { moreMenu } from './more-menu.js'
+import { go } from './organization-choice.js'
 import { drawQR } from './qr.js'
 import { silenceField, silenceText } from './silence.js'
 
@@ -34,7 +36,7 @@ export async function renderDevice(body, { id, reload, signal }) {
     : [
       button('Show configuration', () => showConfiguration(id), 'primary'),
       button('Edit', () => editDevice(device, runAction)),
-      device.suite
+      moreMenu(device.suite
         ? button('Remove from suite', () => showFormDialog({
           title: `Remove device ${id} from its suite?`, submit: 'Remove', isDangerous: true,
           text: 'The device’s key stops working with the next call, until the device is added to a suite again.',
@@ -71,9 +73,9 @@ export async function renderDevice(body, { id, reload, signal }) {
         action: async () => {
           await call('devices', 'DeleteDevice', { name })
           showNotice(`Device ${id} was deleted.`)
-          location.hash = '#/devices'
+          go('#/devices')
         },
-      }), 'danger'),
+      }), 'danger')),
     ]
   body.replaceChildren(
     pageHeader(device.displayName || id, ...actions),

@@ -5,6 +5,7 @@ import { badge, button, h, pageHeader, showNotice } from './dom.js'
 import { formField, showFormDialog } from './dialog.js'
 import { enumLabel, parseTags, timeElement } from './format.js'
 import { loadSiteNames } from './object-facets.js'
+import { go } from './organization-choice.js'
 import { createSuite, suiteText } from './suites.js'
 import { pagedTable } from './table.js'
 
@@ -43,7 +44,7 @@ export async function renderDevices(body, { query, reload }) {
   const apply = (event) => {
     const chosen = new URLSearchParams(query)
     chosen.set(event.target.name, event.target.value)
-    location.hash = `#/devices?${chosen}`
+    go(`#/devices?${chosen}`)
   }
   const isFiltered = Object.entries(filter).some(([name, value]) => name !== 'order' && value)
   body.replaceChildren(
@@ -120,7 +121,7 @@ function registerDevice(suites) {
     action: async ({ tags, ...message }) => {
       const device = await call('devices', 'RegisterDevice', { ...message, tags: parseTags(tags) })
       showNotice(`Device ${device.deviceId} was registered.`)
-      location.hash = `#/devices/${device.deviceId}`
+      go(`#/devices/${device.deviceId}`)
     },
   })
 }

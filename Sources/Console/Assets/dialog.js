@@ -71,9 +71,9 @@ function openDialog(dialog) {
   })
 }
 
-/** Closes all open dialogs, because another page is shown. */
+/** Closes all open dialogs, because another page is shown; the sign-in stays. */
 export function closeDialogs() {
-  for (const dialog of document.querySelectorAll('dialog[open]')) dialog.close()
+  for (const dialog of document.querySelectorAll('dialog[open]:not(.sign-in-again)')) dialog.close()
 }
 
 /** A label with its control and hint; screen readers announce the hint with the control. */

@@ -1,13 +1,16 @@
+import { inOrganization } from './organization-choice.js'
+
 /**
  * Creates an HTML element. A property whose name begins with `on` adds an event listener; `undefined`, `null` and
- * `false` omit the attribute; `true` sets it without a value. Children are text or elements and never parsed as markup.
+ * `false` omit the attribute; `true` sets it without a value. A link to a page opens in the selected organization. Children are text or
+ * elements and never parsed as markup.
  */
 export function h(name, properties = {}, ...children) {
   const element = document.createElement(name)
   for (const [key, value] of Object.entries(properties)) {
     if (value === undefined || value === null || value === false) continue
     if (key.startsWith('on')) element.addEventListener(key.slice(2), value)
-    else element.setAttribute(key, value === true ? '' : value)
+    else element.setAttribute(key, value === true ? '' : key === 'href' ? inOrganization(value) : value)
   }
   element.append(...visibleChildren(children))
   return element
@@ -16,7 +19,9 @@ export function h(name, properties = {}, ...children) {
 /** Creates an SVG element. */
 export function svg(name, attributes = {}, ...children) {
   const element = document.createElementNS('http://www.w3.org/2000/svg', name)
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
+  for (const [key, value] of Object.entries(attributes)) {
+    element.setAttribute(key, key === 'href' ? inOrganization(value) : value)
+  }
   element.append(...visibleChildren(children))
   return element
 }

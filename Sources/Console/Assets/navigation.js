@@ -18,7 +18,7 @@ export function showNavigation(sections, current) {
   pageRow.replaceChildren(...(pages.length > 1 ? pages : []).map(({ name, title }) =>
     h('a', { href: `#/${name}`, 'aria-current': name === current && 'page' }, title)))
   for (const link of account.querySelectorAll('a')) {
-    if (link.hash === `#/${current}`) link.setAttribute('aria-current', 'page')
+    if (link.hash.split('?')[0] === `#/${current}`) link.setAttribute('aria-current', 'page')
     else link.removeAttribute('aria-current')
   }
   scrollToCurrent(sectionRow)

@@ -125,8 +125,8 @@ async function tagObjects(selection, source) {
       const message = { tags: parseTags(tags), removeTags: removed.split(/\s+/).filter(Boolean) }
       if (Object.keys(message.tags).length + message.removeTags.length === 0) throw new Error('Enter a tag or a key.')
       await forEach(fileIds, async (fileId) => {
-        const { object } = await call('management', 'UpdateObject', { fileId, ...message })
         const row = source.rows.find((each) => each.fileId === fileId)
+        const { object } = await call('management', 'UpdateObject', { fileId, ...message }, { organization: row?.organization || undefined })
         if (row) row.tags = object.tags ?? {}
       }, progress)
       source.rows = source.rows.map((row) => (selection.has(row) ? { ...row } : row))
@@ -138,7 +138,7 @@ async function tagObjects(selection, source) {
 }
 
 /** Calls `action` for each item, some at a time; stops at the first error and reports the number of items that are done. */
-async function forEach(items, action, progress) {
+export async function forEach(items, action, progress) {
   const queue = [...items]
   let done = 0
   const work = async () => {
@@ -215,8 +215,8 @@ async function deleteObjects(selection, source, refresh) {
             await operationEnd(operation, progress)
             for (const row of folders.rows) deleted.add(row.key)
           }
-          await forEach([...selection.rows.values()].filter((row) => !row.folder), async ({ key, fileId }) => {
-            await call('management', 'DeleteObject', { fileId, reason })
+          await forEach([...selection.rows.values()].filter((row) => !row.folder), async ({ key, fileId, organization }) => {
+            await call('management', 'DeleteObject', { fileId, reason }, { organization: organization || undefined })
             deleted.add(key)
           }, progress)
         } finally {

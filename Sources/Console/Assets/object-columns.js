@@ -4,10 +4,12 @@ import { showFormDialog } from './dialog.js'
 import { h } from './dom.js'
 import { formatBytes, formatDuration, tagText, timeTexts } from './format.js'
 import { siteName } from './object-facets.js'
+import { hasSeveralOrganizations, inOrganization } from './organization-choice.js'
 import { textWidth } from './text-width.js'
 
 /** The columns beside the name, in their order: `{title, width, order, create(context)}`; `order`: the key by which the list sorts. */
 const types = {
+  organization: { title: 'Organization', width: 'minmax(5rem, 1fr)', create: () => textCell((row) => row.organization) },
   device: { title: 'Device', width: 'minmax(8.5rem, 1fr)', create: deviceCell },
   site: { title: 'Site', width: 'minmax(5rem, 1fr)', create: () => textCell((row) => siteName(row.siteId)) },
   tags: { title: 'Tags', width: 'minmax(8rem, 2fr)', create: tagsCell },
@@ -18,6 +20,8 @@ const types = {
   topics: { title: 'Topics', width: 'minmax(8rem, 2fr)', create: () => textCell((row) => row.topics) },
   completed: { title: 'Completed', width: '8.5rem', order: '', create: ({ source }) => timeCell(source, (row) => row.completedAt) },
 }
+/** The column that a list of all organizations has before the chosen ones. */
+const organizationColumn = 'organization'
 const defaultColumns = ['device', 'site', 'tags', 'size', 'started', 'completed']
 const tagPrefix = 'tag:'
 /** Columns that have space beside each other. */
@@ -26,7 +30,7 @@ const mostColumns = 10
 /** The columns in an address, `device,size,tag:run`; the default ones if it names none. */
 export function parseColumns(text) {
   const names = text.split(',').map((name) => name.replaceAll('%2C', ',').replaceAll('%25', '%'))
-    .filter((name) => types[name] || name.startsWith(tagPrefix))
+    .filter((name) => (types[name] && name !== organizationColumn) || name.startsWith(tagPrefix))
   return names.length > 0 ? [...new Set(names)].slice(0, mostColumns) : defaultColumns
 }
 
@@ -45,6 +49,11 @@ export function column(name) {
   return { name, title: key, width: 'minmax(4rem, 1fr)', create: () => textCell((row) => row.tags[key]) }
 }
 
+/** The columns that are shown: with the organizations of a list of all. */
+export function shownColumns(names) {
+  return hasSeveralOrganizations() ? [organizationColumn, ...names.filter((name) => name !== organizationColumn)] : names
+}
+
 /** The widths of the table's columns, for chosen ones. */
 export function columnWidths(names) {
   return ['2.75rem', 'minmax(12rem, 26rem)', ...names.map((name) => column(name).width)].join(' ')
@@ -53,7 +62,7 @@ export function columnWidths(names) {
 /** Opens a dialog in which columns are chosen; `keys`: the keys of tags that are offered. `apply(names)`: for the chosen ones. */
 export function chooseColumns(names, keys, apply) {
   const tags = [...new Set([...names.filter((name) => name.startsWith(tagPrefix)), ...keys.map((key) => tagPrefix + key)])]
-  const offered = [...Object.keys(types), ...tags]
+  const offered = [...Object.keys(types).filter((name) => name !== organizationColumn), ...tags]
   const box = (name, index) => ({ name: `column-${index}`, type: 'checkbox', value: names.includes(name),
     label: name.startsWith(tagPrefix) ? `Tag ${name.slice(tagPrefix.length)}` : types[name].title })
   return showFormDialog({
@@ -119,11 +128,12 @@ function deviceCell() {
   }
   const show = (row) => {
     shown = row ? row.deviceId || '–' : ''
-    if (isLink && row?.deviceId) name.href = `#/devices/${row.deviceId}`
+    const organization = row?.organization || undefined
+    if (isLink && row?.deviceId) name.href = inOrganization(`#/devices/${row.deviceId}`, organization)
     else name.removeAttribute('href')
-    showName(row?.deviceId ? deviceName(row.deviceId) : '')
+    showName(row?.deviceId ? deviceName(row.deviceId, organization) : '')
     const wanted = row?.deviceId
-    if (wanted) withDeviceName(wanted, (text) => { if (shown === wanted) showName(text) })
+    if (wanted) withDeviceName(wanted, (text) => { if (shown === wanted) showName(text) }, organization)
   }
   return { element: h('span', { class: 'device' }, name, id), show }
 }

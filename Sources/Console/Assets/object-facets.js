@@ -4,6 +4,7 @@ import { formField } from './dialog.js'
 import { facetList } from './facet-list.js'
 import { dateRange, hasTerm, removeTerm, splitTerms, termFor, withDateRange, withDays } from './filter-terms.js'
 import { formatColumns, isDefault } from './object-columns.js'
+import { go, hasSeveralOrganizations, knownOrganizations } from './organization-choice.js'
 import { savedSearches } from './saved-searches.js'
 import { browserZone, chosenZone, chooseZone, siteOfFilter, utc } from './time-zone.js'
 
@@ -47,12 +48,24 @@ export function objectsAddress(filter, order = '', columns = null) {
 const siteNamesTime = 30_000
 let siteNames = { organization: null, names: new Map(), zones: new Map(), loadedAt: 0 }
 
+/** Organizations whose sites are loaded for a list of all. */
+const mostOrganizations = 20
+
+/** Returns the sites of all organizations as far as there are not too many, each named with its organization. */
+async function allSites() {
+  const organizations = knownOrganizations().slice(0, mostOrganizations)
+  const lists = await Promise.all(organizations.map(async (organization) =>
+    (await callAll('admin', 'ListSites', 'sites', {}, { organization })).map((site) => (
+      { ...site, name: organization === 'system' ? site.name : `${site.name} (${organization})` }))))
+  return lists.flat()
+}
+
 /** Returns the names of the organization's sites by id. */
 export async function loadSiteNames() {
   const organization = selectedOrganization()
   const isKnown = siteNames.organization === organization && performance.now() - siteNames.loadedAt < siteNamesTime
   if (isKnown) return siteNames.names
-  const sites = await callAll('admin', 'ListSites', 'sites')
+  const sites = hasSeveralOrganizations() ? await allSites() : await callAll('admin', 'ListSites', 'sites')
   keepSiteNames(organization, sites)
   return siteNames.names
 }
@@ -107,7 +120,7 @@ function dateControls(source, order, reload) {
     href: objectsAddress(withDays(filter, name), order), 'aria-current': hasTerm(filter, termFor('recorded', name)) && 'true',
   }, name[0].toUpperCase() + name.slice(1))))
   const apply = ({ target }) => {
-    location.hash = objectsAddress(withDateRange(filter, { ...range, [target.name]: target.value }), order)
+    go(objectsAddress(withDateRange(filter, { ...range, [target.name]: target.value }), order))
   }
   return h('fieldset', { class: 'facet dates', onchange: apply }, h('legend', {}, 'Recorded'), h('ul', {}, days),
     formField({ name: 'from', label: 'From', type: 'date', value: range.from }),

@@ -3,6 +3,7 @@ import { deviceName, withDeviceName } from './device-names.js'
 import { button, h } from './dom.js'
 import { folderOwner, folderPath, withFolder } from './filter-terms.js'
 import { chooseFolders, objectsAddress, siteName } from './object-facets.js'
+import { go, inOrganization } from './organization-choice.js'
 
 /** The name of the folder whose files a filter selects; empty for another filter. */
 export function folderTitle(filter) {
@@ -45,8 +46,8 @@ export function foldersSwitch(isOn, { filter, order }, reload) {
     chooseFolders(target.checked)
     const address = objectsAddress(filter, order)
     // The choice is not in the address if folders are rows.
-    if (location.hash === address) reload()
-    else location.hash = address
+    if (location.hash === inOrganization(address)) reload()
+    else go(address)
   }
   return h('span', { class: 'folders-switch' },
     h('input', { type: 'checkbox', id: 'folders-as-rows', checked: isOn, onchange: choose }),

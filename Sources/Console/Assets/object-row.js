@@ -2,6 +2,7 @@ import { h } from './dom.js'
 import { fileIcon, showFileKind } from './file-type.js'
 import { formatCount } from './format.js'
 import { objectsAddress } from './object-facets.js'
+import { inOrganization } from './organization-choice.js'
 import { textWidth } from './text-width.js'
 
 /** The end of a long name that stays visible, in characters: where names of recordings differ. */
@@ -47,7 +48,9 @@ export class ObjectRow {
     }
     showFileKind(this.icon, row)
     this.name.tabIndex = 0
-    this.name.href = row.folder ? objectsAddress(row.folder.filter) : `#/objects/${row.fileId}`
+    // In a list of all organizations, each object opens in its own.
+    this.name.href = inOrganization(row.folder ? objectsAddress(row.folder.filter) : `#/objects/${row.fileId}`,
+      row.organization || undefined)
     this.name.title = row.folder?.path ?? row.name
     this.showName(row.name)
   }

@@ -1,4 +1,5 @@
 import { filterKeys } from './filter-terms.js'
+import { seesAllOrganizations } from './organization-choice.js'
 import { callInZone } from './time-zone.js'
 
 /** Objects in one page of the list, and in the first one, which is shown at once. */
@@ -52,7 +53,7 @@ function listedFile(object) {
   return {
     key: object.fileId, fileId: object.fileId, name: object.name, size: Number(object.sizeBytes ?? 0),
     contentType: shared(object.contentType ?? ''), deviceId: shared(object.deviceId ?? ''),
-    siteId: shared(object.siteId ?? ''),
+    siteId: shared(object.siteId ?? ''), organization: shared(object.organization ?? ''),
     tags: tagsOf(object), createdAt: Number(object.createdAtUnix ?? 0), completedAt: Number(object.verifiedAtUnix ?? 0),
     recordedFrom: object.recordedFrom,
     recordedTo: object.recordedTo,
@@ -69,6 +70,8 @@ export class ObjectSource {
   constructor(filter, order, zone, { groupFolders, withTopics }) {
     this.filter = filter
     this.withTopics = withTopics
+    /** Whether the rows have their organizations. */
+    this.withOrganizations = seesAllOrganizations()
     this.zone = zone
     this.order = order
     this.groupFolders = groupFolders
@@ -133,7 +136,7 @@ export class ObjectSource {
     return callInZone(this, 'objects', 'ListObjects',
       {
         pageSize: size, pageToken, filter: this.filter, orderBy: this.order, groupFolders: this.groupFolders,
-        withTopics: this.withTopics,
+        withTopics: this.withTopics, withOrganizations: this.withOrganizations,
       }, options)
   }
 

@@ -2,16 +2,18 @@ import { deviceLink } from './device-names.js'
 import { nameLink } from './dom.js'
 import { fileIcon } from './file-type.js'
 import { formatBytes, timeElement } from './format.js'
+import { hasSeveralOrganizations, inOrganization } from './organization-choice.js'
 import { pagedTable } from './table.js'
 
 /** A table of objects that `load(pageToken)` loads page by page, with more columns at its end. */
 export function objectTable(load, empty, more = []) {
   return pagedTable([
     { title: 'Name', cell: (object) => [fileIcon(object),
-      nameLink(object.name, `#/objects/${object.fileId}`)] },
+      nameLink(object.name, inOrganization(`#/objects/${object.fileId}`, object.organization || undefined))] },
+    hasSeveralOrganizations() && { title: 'Organization', cell: (object) => object.organization || null },
     { title: 'Size', isNumber: true, cell: (object) => formatBytes(object.sizeBytes) },
-    { title: 'Device', cell: (object) => object.deviceId && deviceLink(object.deviceId) },
+    { title: 'Device', cell: (object) => object.deviceId && deviceLink(object.deviceId, object.organization || undefined) },
     { title: 'Completed', cell: (object) => timeElement(object.verifiedAtUnix) },
     ...more,
-  ], load, empty)
+  ].filter(Boolean), load, empty)
 }

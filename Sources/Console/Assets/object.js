@@ -8,7 +8,9 @@ import { copyObjects } from './copy-dialog.js'
 import { shareFiles } from './object-actions.js'
 import { loadSiteNames, objectsAddress, siteName } from './object-facets.js'
 import { fileNameTag } from './object-source.js'
+import { moreMenu } from './more-menu.js'
 import { forgetLists, neighborsOf } from './objects.js'
+import { go, inOrganization, seesAllOrganizations } from './organization-choice.js'
 import { openInViewer, isRecording } from './viewers.js'
 import { previewSection } from './preview.js'
 
@@ -17,6 +19,7 @@ export async function renderObject(body, { id, reload, signal }) {
   const [details, neighbors] = await Promise.all([
     call('management', 'GetObject', { fileId: id }), neighborsOf(id), loadSiteNames()])
   const { object, tags = {} } = details
+  const deviceOrganization = seesAllOrganizations() ? details.organization : undefined
   const { [fileNameTag]: _, ...others } = tags
   const isCorrupted = object.status === 'DATA_OBJECT_STATUS_BAD'
   const isTrashed = Boolean(object.trashedAt)
@@ -30,10 +33,10 @@ export async function renderObject(body, { id, reload, signal }) {
       isReadable && button('Share', () => shareFiles([id])),
       isReadable && isRecording(object) && button('Open in…', () => openInViewer(id)),
       isReadable && hasRole('operator') && button('Edit tags', () => editTags(id, others, reload)),
-      isReadable && hasRole('operator') && button('Copy to…', () => copyObjects([id])),
       isTrashed && hasRole('admin') && button('Restore', () => restoreObject(id, reload), 'primary'),
       isTrashed && hasRole('admin') && button('Delete permanently', () => purgeObject(id), 'danger'),
-      !isTrashed && hasRole('admin') && button('Delete', () => deleteObject(id), 'danger')),
+      moreMenu(isReadable && hasRole('operator') && button('Copy to…', () => copyObjects([id])),
+        !isTrashed && hasRole('admin') && button('Delete', () => deleteObject(id), 'danger'))),
     h('div', { class: 'object' },
       isCorrupted && alertMessage('The stored bytes no longer match the checksum. Restore the file from a backup, or delete '
         + 'the object.'),
@@ -47,7 +50,7 @@ export async function renderObject(body, { id, reload, signal }) {
           ? badge('corrupted', 'bad') : badge(enumLabel(object.status, 'DATA_OBJECT_STATUS_'), 'good')],
         ['Size', `${formatBytes(object.sizeBytes)} (${Number(object.sizeBytes ?? 0).toLocaleString('en')} bytes)`],
         ['Content type', object.contentType],
-        ['Device', details.deviceId && deviceLink(details.deviceId)],
+        ['Device', details.deviceId && deviceLink(details.deviceId, deviceOrganization)],
         ['Device id', copyable(details.deviceId)],
         ['Site', siteName(details.siteId)],
         ['Organization', details.organization],
@@ -72,7 +75,7 @@ export async function renderObject(body, { id, reload, signal }) {
 /** Links to the objects before and after this one in its list; Back still returns to the list. */
 function neighborLinks(neighbors) {
   if (!neighbors?.previous && !neighbors?.next) return null
-  const link = (row, text) => row && h('a', { href: `#/objects/${row.fileId}`, title: row.name, onclick: (event) => {
+  const link = (row, text) => row && h('a', { href: inOrganization(`#/objects/${row.fileId}`, row.organization || undefined), title: row.name, onclick: (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return
     event.preventDefault()
     location.replace(event.currentTarget.href)
@@ -120,7 +123,7 @@ function purgeObject(fileId) {
     action: async () => {
       await call('management', 'PurgeObject', { fileId })
       showNotice('The object was deleted permanently.')
-      location.hash = '#/trash'
+      go('#/trash')
     },
   })
 }
@@ -140,7 +143,7 @@ async function deleteObject(fileId) {
       await call('management', 'DeleteObject', { fileId, reason })
       forgetLists()
       showNotice(days === 0 ? 'The object was deleted.' : 'The object was moved to the trash.')
-      location.hash = '#/objects'
+      go('#/objects')
     },
   })
 }

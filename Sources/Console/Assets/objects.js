@@ -2,7 +2,7 @@ import { hasRole, selectedOrganization } from './api.js'
 import { alertMessage, button, h, pageHeader, showNotice } from './dom.js'
 import { formatCount } from './format.js'
 import { bulkBar } from './object-actions.js'
-import { chooseColumns, column, columnWidths, isDefault, parseColumns } from './object-columns.js'
+import { chooseColumns, column, columnWidths, isDefault, parseColumns, shownColumns } from './object-columns.js'
 import { facetPanel, filterChips, keepColumns, loadSiteNames, objectsAddress, readFolders, zoneOfFilter } from './object-facets.js'
 import { emptyResult, markedFilter } from './filter-outcome.js'
 import { firstSteps } from './first-steps.js'
@@ -10,6 +10,7 @@ import { filterSuggestions } from './filter-suggestions.js'
 import { folderDownload, foldersSwitch, folderTitle, folderTrail } from './object-folders.js'
 import { columnClass, ObjectRow } from './object-row.js'
 import { fileNameTag, ObjectSource } from './object-source.js'
+import { allOrganizations, go } from './organization-choice.js'
 import { Selection } from './selection.js'
 import { acceptDrops } from './upload-dialog.js'
 import { VirtualTable } from './virtual-table.js'
@@ -44,8 +45,9 @@ export async function neighborsOf(fileId) {
   const index = source.rows.findIndex((row) => row.key === fileId)
   await source.ensure(index + 2)
   const isFile = (row) => !row.folder
+  const address = objectsAddress(source.filter, source.order)
   return {
-    address: objectsAddress(source.filter, source.order),
+    address: source.withOrganizations ? allOrganizations(address) : address,
     previous: source.rows.slice(0, index).findLast(isFile), next: source.rows.slice(index + 1).find(isFile),
   }
 }
@@ -72,15 +74,16 @@ export async function renderObjects(body, { query, signal, reload }) {
     arrivals.hidden = true
   }, 'arrivals')
   arrivals.hidden = true
-  const shown = columns.map(column)
+  const names = shownColumns(columns)
+  const shown = names.map(column)
   const layout = new ListLayout()
   const list = new VirtualTable({
     label: 'Objects', source, signal, headers: tableHeaders(filter, order, selection, shown),
     createRow: () => new ObjectRow(selection, shown, { source, layout }), onLayout: () => layout.measure(list.table),
   })
-  if (!isDefault(columns)) {
+  if (!isDefault(names)) {
     list.element.classList.add('chosen')
-    list.element.style.setProperty('--chosen', columnWidths(columns))
+    list.element.style.setProperty('--chosen', columnWidths(names))
   }
   const facets = facetPanel(source, { filter, order, columns }, reload)
   const isWide = matchMedia('(min-width: 64rem)')
@@ -101,7 +104,7 @@ export async function renderObjects(body, { query, signal, reload }) {
     actions.update()
   }
   const choose = button('Columns', () => chooseColumns(columns, tagKeys(source), (names) => {
-    location.hash = objectsAddress(filter, order, names)
+    go(objectsAddress(filter, order, names))
   }))
   const objects = h('div', { class: 'objects' },
     h('div', { class: 'objects-head' },
@@ -130,7 +133,7 @@ function searchForm(filter, order, source) {
     h('button', { type: 'submit', class: 'primary' }, 'Search'))
   form.addEventListener('submit', (event) => {
     event.preventDefault()
-    location.hash = objectsAddress(input.value.trim(), order)
+    go(objectsAddress(input.value.trim(), order))
   })
   return [form, h('details', { class: 'hint', id: 'filter-hint' }, h('summary', {}, 'Filter syntax'),
     h('p', {}, 'A word finds a part of an object’s, a device’s or a site’s name, or the beginning of a tag’s value. Terms are combined with AND; OR, NOT '

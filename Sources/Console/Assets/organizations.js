@@ -1,9 +1,12 @@
 import { call, callAll } from './api.js'
-import { button, h, nameText, pageHeader, showNotice } from './dom.js'
-import { showFormDialog } from './dialog.js'
+import { button, h, nameText, pageHeader, propertyList, showNotice } from './dom.js'
+import { showDialog, showFormDialog } from './dialog.js'
 import { formatBytes, formatCount, timeElement } from './format.js'
+import { inOrganization } from './organization-choice.js'
 import { table } from './table.js'
 
+/** The days over which the statistics of an organization are summed. */
+const statisticsDays = 30
 const passwordHint = 'At least 8 characters.'
 
 /** Shows all organizations, for admins of `system`. */
@@ -58,8 +61,18 @@ function renameOrganization({ organization, displayName }, reload) {
 }
 
 async function showStatistics({ organization }) {
-  const { storedObjects, storedBytes } = await call('management', 'GetStatistics', { days: 1 }, { organization })
-  showNotice(`${organization}: ${formatCount(storedObjects, 'object')}, ${formatBytes(storedBytes)}.`)
+  const { storedObjects, storedBytes, days = [] } = await call('management', 'GetStatistics', { days: statisticsDays }, { organization })
+  const sum = (kind) => {
+    const [objects, bytes] = ['Objects', 'Bytes'].map((unit) => days.reduce((total, day) => total + Number(day[kind + unit] ?? 0), 0))
+    return `${formatCount(objects, 'object')}, ${formatBytes(bytes)}`
+  }
+  await showDialog(`Statistics of “${organization}”`,
+    propertyList([
+      ['Stored, trash included', `${formatCount(storedObjects, 'object')}, ${formatBytes(storedBytes)}`],
+      ['Uploaded', sum('arrived')], ['Requested for download', sum('requested')], ['Deleted permanently', sum('deleted')],
+    ]),
+    h('p', { class: 'hint' }, `All but the stored objects are those of the last ${statisticsDays} days. `,
+      h('a', { href: inOrganization('#/overview', organization) }, 'Overview of the organization')))
 }
 
 function deleteOrganization({ organization }, reload) {

@@ -11,6 +11,7 @@ import { dayChart } from './chart.js'
 import { firstSteps } from './first-steps.js'
 import { loadSiteNames, objectsAddress, siteName } from './object-facets.js'
 import { termFor, termsOfDay } from './filter-terms.js'
+import { go } from './organization-choice.js'
 import { table } from './table.js'
 import { flowText, levelText } from './trend.js'
 
@@ -43,7 +44,7 @@ export async function renderOverview(body, { query }) {
   }
   body.replaceChildren(...[
     pageHeader('Overview', h('div', {
-      onchange: (event) => { location.hash = `#/overview?days=${event.target.value}` },
+      onchange: (event) => { go(`#/overview?days=${event.target.value}`) },
     }, formField({ name: 'days', label: 'Period', type: 'select', value: days, options: periods }))),
     attention(state),
     h('div', { class: 'tiles' },
@@ -53,7 +54,7 @@ export async function renderOverview(body, { query }) {
         state.uploads === null ? '' : `${formatBytes(state.uploadedBytes)} stored`, '#/uploads'),
       tile('Uploaded', formatBytes(sum('arrivedBytes')), formatCount(sum('arrivedObjects'), 'object')),
       tile('Downloads requested', formatBytes(sum('requestedBytes')), formatCount(sum('requestedObjects'), 'object')),
-      tile('Deleted', formatBytes(sum('deletedBytes')), formatCount(sum('deletedObjects'), 'object')),
+      tile('Deleted permanently', formatBytes(sum('deletedBytes')), formatCount(sum('deletedObjects'), 'object')),
       state.disk && state.disk.free !== null && diskTile(state.disk)),
     h('div', { class: 'charts' },
       chart('Bytes stored at the end of the day', 'storedBytes', { ...bytes, ...uploads, summary: (all) => levelText(all, formatBytes) }),
@@ -93,11 +94,11 @@ function engineProperties(engine) {
   ]
 }
 
-/** The number of stored objects. The list of objects does not have those in the trash. */
+/** The number of objects as the list of objects has it, and that of those in the trash, which it does not have. */
 function storedText({ storedObjects }, { listed }) {
   const trashed = listed === null ? 0 : Number(storedObjects ?? 0) - listed
-  const text = formatCount(storedObjects, 'object')
-  return trashed > 0 ? `${text}, ${trashed.toLocaleString('en')} in the trash` : text
+  if (trashed <= 0) return formatCount(storedObjects, 'object')
+  return `${formatCount(listed, 'object')} and ${trashed.toLocaleString('en')} in the trash`
 }
 
 /** The current state as far as the user's role may see it; what cannot be read is `null`. */

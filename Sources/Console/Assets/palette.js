@@ -4,27 +4,28 @@ import { h } from './dom.js'
 import { fileIcon } from './file-type.js'
 import { quote } from './filter-terms.js'
 import { nameParts } from './object-row.js'
+import { go } from './organization-choice.js'
 
 const [mostEntries, mostObjects, typingTime] = [12, 6, 150]
 
 /** What the buttons and links beside headings and above selected rows do: `[{kind, label, run}]`. */
 function pageActions() {
   const controls = [...document.querySelectorAll('main .bulk button, main .page-header .actions button, main .page-header a.button')]
-  return controls.filter((each) => each.checkVisibility() && !each.disabled)
+  return controls.filter((each) => (each.closest('.more-menu') ?? each).checkVisibility() && !each.disabled)
     .map((each) => ({ kind: 'Action', label: each.textContent, run: () => each.click() }))
 }
 
 function deviceEntries() {
   return loadedDevices().map(({ deviceId, displayName }) => ({
     kind: 'Device', label: displayName || deviceId, detail: displayName ? deviceId : '',
-    run: () => { location.hash = `#/devices/${deviceId}` } }))
+    run: () => { go(`#/devices/${deviceId}`) } }))
 }
 
 async function objectEntries(text) {
   const request = { pageSize: mostObjects, filter: quote(text) }
   const { objects = [] } = await call('objects', 'ListObjects', request, { isBackground: true })
   return objects.map((object) => ({ kind: 'Object', label: object.name, icon: fileIcon(object),
-    run: () => { location.hash = `#/objects/${object.fileId}` } }))
+    run: () => { go(`#/objects/${object.fileId}`) } }))
 }
 
 function matches({ label, detail = '' }, words) {
@@ -35,7 +36,7 @@ function matches({ label, detail = '' }, words) {
 /** Opens a field that finds pages, devices, objects and the actions of the page; `more`: further actions. */
 export function openPalette(pages, more) {
   const fixed = [...pageActions(), ...pages.filter(({ role }) => hasRole(role)).map(({ name, title }) => (
-    { kind: 'Page', label: title, run: () => { location.hash = `#/${name}` } })), ...more]
+    { kind: 'Page', label: title, run: () => { go(`#/${name}`) } })), ...more]
   const list = h('ul', { id: 'palette-list', role: 'listbox', 'aria-label': 'Found' })
   const field = h('input', { type: 'text', role: 'combobox', 'aria-expanded': 'true', 'aria-controls': 'palette-list',
     'aria-label': 'Go to a page, a device or an object, or do an action', placeholder: 'Page, device, object or action',

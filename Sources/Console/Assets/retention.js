@@ -2,6 +2,7 @@ import { call } from './api.js'
 import { deviceLink } from './device-names.js'
 import { alertMessage, badge, button, h, nameLink, pageHeader, showNotice } from './dom.js'
 import { formField, showFormDialog } from './dialog.js'
+import { markedFilter } from './filter-outcome.js'
 import { formatBytes, formatCount, timeElement } from './format.js'
 import {
   canUndo, followOperation, operationKind, operationStatus, processedObjects, undoOperation,
@@ -11,11 +12,15 @@ import { pagedTable, table } from './table.js'
 const ruleLimit = 20
 
 /** Shows after how many days objects are deleted, with a dry run before a change, and the deletions by filter. */
-export async function renderRetention(body, { reload }) {
+export async function renderRetention(body, { reload, guardChanges }) {
   const [retention, trash] = await Promise.all([
     call('management', 'GetRetention'), call('management', 'GetTrashSettings')])
-  body.replaceChildren(pageHeader('Retention'), retentionForm(retention, reload), trashForm(trash, reload),
+  const forms = [retentionForm(retention, reload), trashForm(trash, reload)]
+  body.replaceChildren(pageHeader('Retention'), ...forms,
     h('h2', {}, 'Deletions and restorations by filter'), operationTable())
+  const values = () => forms.map((form) => [...form.querySelectorAll('input')].map(({ value }) => value).join('\n')).join('\n\n')
+  const saved = values()
+  guardChanges(() => values() !== saved)
 }
 
 function retentionForm({ days = 0, rules = [] }, reload) {
@@ -34,7 +39,7 @@ function retentionForm({ days = 0, rules = [] }, reload) {
       hint: '0 keeps them.' }),
     result,
     h('div', { class: 'dialog-actions' },
-      button('Count what would be deleted', () => count()), h('button', { type: 'submit', class: 'primary' }, 'Save')))
+      button('Count what would be deleted', () => count().catch(showError)), h('button', { type: 'submit', class: 'primary' }, 'Save')))
 
   const message = () => ({
     days: Number(form.elements.days.value), replaceRules: true,
@@ -42,7 +47,12 @@ function retentionForm({ days = 0, rules = [] }, reload) {
       filter: row.querySelector('[name=filter]').value.trim(), days: Number(row.querySelector('[name=ruleDays]').value),
     })),
   })
+  const showError = (error) => {
+    if (!showAtField(form, [...ruleList.children], error)) result.replaceChildren(alertMessage(error.message))
+  }
   async function count() {
+    clearErrors(form)
+    result.replaceChildren()
     const answer = await call('management', 'SetRetention', { ...message(), dryRun: true })
     result.replaceChildren(...[h('p', { class: 'warning' }, affectedText(answer, 'would move to the trash now.')),
       exampleTable(answer)].filter(Boolean))
@@ -50,16 +60,43 @@ function retentionForm({ days = 0, rules = [] }, reload) {
   }
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
-    result.replaceChildren()
     try {
       const affected = await count()
       await confirmSetting('Change the retention?', affectedText(affected, 'will move to the trash within a minute.'),
         affected, () => call('management', 'SetRetention', message()), 'The retention was saved.', reload)
     } catch (error) {
-      result.replaceChildren(alertMessage(error.message))
+      showError(error)
     }
   })
   return form
+}
+
+/** An error about a field: the number of its rule from 0, the name of the field, and what is wrong. */
+const fieldError = /^(?:rules\[(\d+)\]\.)?(filter|days)\b:? ?(.*)$/s
+
+/** Shows an error at the field of a form that it is about; returns whether it is about one. */
+function showAtField(form, rows, { message }) {
+  const [, index, name, text] = message.match(fieldError) ?? []
+  if (!name || (name === 'filter' && index === undefined)) return false
+  const row = index === undefined ? form : rows[Number(index)]
+  const control = row?.querySelector(index === undefined ? '[name=days]' : name === 'filter' ? '[name=filter]' : '[name=ruleDays]')
+  if (!control) return false
+  const id = `${control.id}-error`
+  const error = h('p', { class: 'field-error', id, role: 'alert' }, text[0].toUpperCase() + text.slice(1), name === 'filter' && markedFilter(control.value.trim(), `filter: ${text}`))
+  control.setAttribute('aria-invalid', 'true')
+  control.setAttribute('aria-describedby', id)
+  control.closest('.field').append(error)
+  control.focus()
+  return true
+}
+
+/** Removes the errors at the fields of a form. */
+function clearErrors(form) {
+  for (const error of form.querySelectorAll('.field-error')) error.remove()
+  for (const control of form.querySelectorAll('[aria-invalid]')) {
+    control.removeAttribute('aria-invalid')
+    control.removeAttribute('aria-describedby')
+  }
 }
 
 function ruleRow({ filter = '', days = 0 }) {
@@ -83,13 +120,14 @@ function trashForm({ days = 0, trashedObjects, trashedBytes }, reload) {
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
     const message = { days: Number(form.elements.days.value) }
+    clearErrors(form)
     try {
       const affected = await call('management', 'SetTrashSettings', { ...message, dryRun: true })
       await confirmSetting('Change the time in the trash?',
         affectedText(affected, 'will be deleted permanently within a minute.'), affected,
         () => call('management', 'SetTrashSettings', message), 'The time in the trash was saved.', reload)
     } catch (error) {
-      result.replaceChildren(alertMessage(error.message))
+      if (!showAtField(form, [], error)) result.replaceChildren(alertMessage(error.message))
     }
   })
   return form

@@ -6,10 +6,13 @@ const attempts = 12
 const longestPause = 30_000
 
 /**
- * Repeats `action` while it fails for a passing reason. `onRetry()` is called before the pause; if it returns `true`, the failed attempt
- * made progress and counts as the first. An aborted `signal` rejects with its reason.
+ * Repeats `action` while it fails for a passing reason. An aborted `signal` rejects with its reason.
+ *
+ * `isPatient`: whether it repeats without end while the gateway cannot be reached or has no space. `onRetry()` is called before a pause; if
+ * it returns `true`, the failed attempt made progress and counts as the first. `onWait({reason, until, end})` is called with what the pause
+ * is for, its end in milliseconds since 1970, and a function that ends it; with `null` after the pause.
  */
-export async function retried(signal, action, onRetry = () => false) {
+export async function retried(signal, action, { isPatient = false, onRetry = () => false, onWait = () => {} } = {}) {
   for (let attempt = 1; ; attempt += 1) {
     signal.throwIfAborted()
     try {
@@ -17,8 +20,14 @@ export async function retried(signal, action, onRetry = () => false) {
     } catch (error) {
       if (signal.aborted || !isPassing(error)) throw error
       if (onRetry()) attempt = 1
+      const isOutage = error.status === 0 || hasNoSpace(error)
+      if (isPatient && isOutage) attempt = Math.min(attempt, attempts - 1)
       if (attempt === attempts) throw error
-      await wait(Math.min(longestPause, 500 * 2 ** attempt), signal)
+      const pause = Math.min(longestPause, 500 * 2 ** attempt)
+      const ended = new AbortController()
+      onWait({ reason: reasonOf(error), until: Date.now() + pause, end: () => ended.abort() })
+      await wait(pause, AbortSignal.any([signal, ended.signal]))
+      onWait(null)
     }
   }
 }
@@ -26,4 +35,14 @@ export async function retried(signal, action, onRetry = () => false) {
 function isPassing(error) {
   if (!(error instanceof CallError)) return false
   return error.status === 0 || error.status === 429 || error.status >= 500 || error.code === 'aborted'
+}
+
+function hasNoSpace({ message }) {
+  return message.includes('no space for new uploads')
+}
+
+/** What a request waits for. */
+function reasonOf(error) {
+  if (error.status === 0) return 'the gateway cannot be reached'
+  return hasNoSpace(error) ? 'the gateway’s disk is full' : error.message.replace(/\.$/, '')
 }

@@ -1,5 +1,6 @@
 import { h } from './dom.js'
 import { formField, showDialog } from './dialog.js'
+import { go } from './organization-choice.js'
 import { openPalette } from './palette.js'
 
 /** Time in which the second key of `g` and a letter is awaited, in milliseconds. */
@@ -35,7 +36,7 @@ export function listenForShortcuts(pages) {
     if (!hasSingleKeys()) return
     const page = performance.now() - sequenceStart < sequenceTime && pages.find((each) => each.shortcut === event.key)
     sequenceStart = event.key === 'g' ? performance.now() : -Infinity
-    if (page) location.hash = `#/${page.name}`
+    if (page) go(`#/${page.name}`)
     else if (event.key === '/') focusSearch(event)
     else if (event.key === 'j') moveRow(1)
     else if (event.key === 'k') moveRow(-1)

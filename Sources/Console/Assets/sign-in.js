@@ -13,14 +13,17 @@ function lastSignIn() {
   }
 }
 
-/** Shows the sign-in page. `reason` says why the last session ended; it is empty without an earlier session. */
-export function renderSignIn(container, reason, signedInHandler) {
-  document.title = 'Sign in · data-gateway'
-  const last = lastSignIn()
+/**
+ * Shows the sign-in page. `reason` says why the last session ended; it is empty without an earlier session. `again`, `{title, titleID,
+ * organization, userName}`: in a dialog over the page of the user, who signs in again.
+ */
+export function renderSignIn(container, reason, signedInHandler, again = null) {
+  if (!again) document.title = 'Sign in · data-gateway'
+  const last = again ?? lastSignIn()
   const errorArea = h('div', {}, reason && alertMessage(reason))
   const submitButton = h('button', { type: 'submit', class: 'primary wide' }, 'Sign in')
   const form = h('form', { class: 'sign-in', method: 'post' },
-    h('h1', {}, 'data-gateway'),
+    again ? h('h2', { id: again.titleID }, again.title) : h('h1', {}, 'data-gateway'),
     formField({ name: 'organization', label: 'Organization', value: last.organization ?? 'system', required: true, autocapitalize: 'none',
       autocomplete: 'organization', spellcheck: 'false' }),
     formField({ name: 'userName', label: 'User name', value: last.userName ?? '', required: true, autocapitalize: 'none', autocomplete: 'username',
@@ -42,7 +45,7 @@ export function renderSignIn(container, reason, signedInHandler) {
     } catch (error) {
       if (error.detail?.code === 'AUTH_SECOND_FACTOR_REQUIRED') {
         remember()
-        return renderSecondStep(container, error.detail.challenge, signedInHandler)
+        return renderSecondStep(container, error.detail.challenge, signedInHandler, again)
       }
       errorArea.replaceChildren(alertMessage(error.message))
       form.elements.password.select()
@@ -54,11 +57,14 @@ export function renderSignIn(container, reason, signedInHandler) {
   form.append(providerArea)
   container.replaceChildren(form)
   form.elements[last.userName ? 'password' : 'userName'].focus()
-  showProviders(providerArea, errorArea)
+  showProviders(providerArea, errorArea, again)
 }
 
-/** Adds a button for each identity provider. Without them, people can still sign in with a password. */
-async function showProviders(area, errorArea) {
+/**
+ * Adds a button for each identity provider. Without them, people can still sign in with a password. Over a page, the provider opens in
+ * another tab, whose sign-in this one follows.
+ */
+async function showProviders(area, errorArea, again) {
   let providers = []
   try {
     providers = await listProviders()
@@ -68,24 +74,27 @@ async function showProviders(area, errorArea) {
   area.replaceChildren(...providers.map(({ name, title }) =>
     button(`Sign in with ${title}`, async () => {
       errorArea.replaceChildren()
+      // Opened at once, since browsers block a tab that a press did not open.
+      const tab = again ? open('about:blank') : window
       try {
-        await startProviderSignIn(name)
+        await startProviderSignIn(name, tab)
       } catch (error) {
+        if (again) tab?.close()
         errorArea.replaceChildren(alertMessage(error.message))
       }
     }, 'wide')))
 }
 
 /** Shows the second step of a sign-in, which asks for the code of an authenticator app. */
-function renderSecondStep(container, challenge, signedInHandler) {
+function renderSecondStep(container, challenge, signedInHandler, again) {
   const errorArea = h('div', {})
   const submitButton = h('button', { type: 'submit', class: 'primary wide' }, 'Continue')
   const form = h('form', { class: 'sign-in', method: 'post' },
-    h('h1', {}, 'Second factor'),
+    again ? h('h2', { id: again.titleID }, 'Second factor') : h('h1', {}, 'Second factor'),
     formField({ name: 'code', label: 'Code', required: true, autocomplete: 'one-time-code', spellcheck: 'false',
       autocapitalize: 'none', hint: 'The code that your authenticator app shows, or a recovery code.' }),
     errorArea, submitButton,
-    h('button', { type: 'button', class: 'wide', onclick: () => renderSignIn(container, '', signedInHandler) },
+    h('button', { type: 'button', class: 'wide', onclick: () => renderSignIn(container, '', signedInHandler, again) },
       'Back'))
   form.addEventListener('submit', async (event) => {
     event.preventDefault()

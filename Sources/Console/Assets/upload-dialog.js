@@ -3,6 +3,7 @@ import { showDialog, showFormDialog } from './dialog.js'
 import { h, showNotice } from './dom.js'
 import { formatBytes, formatCount, parseTags } from './format.js'
 import { keepSiteNames } from './object-facets.js'
+import { go } from './organization-choice.js'
 import { chosenFiles, droppedFiles } from './upload-files.js'
 import { uploadQueue } from './upload-queue.js'
 
@@ -38,7 +39,7 @@ export async function uploadFiles(files) {
     action: async ({ siteId, tags }) => {
       uploadQueue.add(files, { siteId, tags: checkedTags(tags) })
       localStorage.setItem(siteKey, siteId)
-      if (!location.hash.startsWith('#/uploads')) location.hash = '#/uploads'
+      if (!location.hash.startsWith('#/uploads')) go('#/uploads')
     },
   })
 }

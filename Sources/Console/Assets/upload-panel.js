@@ -46,6 +46,7 @@ function drawSummary(summary) {
   const rate = uploadQueue.rate
   const text = uploadQueue.isActive
     ? [`${finished} of ${formatCount(files, 'file')}, ${formatBytes(sent)} of ${formatBytes(bytes)}`,
+      uploadQueue.isPaused && ', waiting',
       rate > 0 && `, ${formatBytes(rate)}/s, ${formatDuration(Math.ceil((bytes - sent) / rate))} remaining`]
     : [`${formatCount(finished, 'file')} uploaded`, failed > 0 && `, ${failed} failed`]
   const bar = summary.querySelector('progress') ?? h('progress', { 'aria-label': 'All uploads' })
@@ -72,12 +73,20 @@ function stateCell(upload) {
   if (upload.state === 'done') return badge('uploaded', 'good')
   if (upload.state === 'skipped') return badge('uploaded before', 'good')
   if (upload.state === 'waiting') return badge('waiting')
+  if (upload.pause) return h('span', {}, badge('waiting', 'bad'), ` ${pauseText(upload.pause)}`)
   return `${Math.floor(100 * upload.sent / Math.max(1, upload.size))} %`
+}
+
+/** What an upload waits for, and when it tries again. */
+function pauseText({ reason, until }) {
+  const seconds = Math.ceil((until - Date.now()) / 1000)
+  return `${reason}; next try ${seconds > 0 ? `in ${formatDuration(seconds)}` : 'now'}`
 }
 
 function actions(upload) {
   if (upload.state === 'done' || upload.state === 'skipped') return ''
   return [
+    upload.pause && button('Try now', () => upload.pause?.end()),
     upload.state === 'failed' && button('Try again', () => uploadQueue.retry(upload)),
     button('Cancel', () => uploadQueue.cancel(upload)),
   ]
@@ -116,6 +125,8 @@ export function watchUploads() {
   uploadQueue.onChange(() => {
     const { files, finished, bytes, sent } = uploadQueue.totals
     status.hidden = !uploadQueue.isActive || !isElsewhere()
-    link.textContent = `Uploading ${formatCount(files - finished, 'file')}, ${Math.floor(100 * sent / Math.max(1, bytes))} %`
+    const { pause } = uploadQueue.uploads.find((each) => each.pause) ?? {}
+    link.textContent = uploadQueue.isPaused && pause ? `Uploads wait: ${pause.reason}`
+      : `Uploading ${formatCount(files - finished, 'file')}, ${Math.floor(100 * sent / Math.max(1, bytes))} %`
   })
 }

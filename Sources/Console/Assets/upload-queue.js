@@ -5,12 +5,15 @@ import { transfer } from './upload-transfer.js'
 
 /** Files that are sent at the same time. */
 const parallel = 3
+/** Time between two updates of what waits, in milliseconds. */
+const waitInterval = 1000
 /** Time over which the rate is measured, in milliseconds. */
 const rateWindow = 5000
 
 /**
  * The uploads of this page, `{key, file, name, folder, size, siteId, tags, state, sent, error, fileId}`, in the order of
- * their choice. `state` is `waiting`, `sending`, `done`, `failed` or `skipped`: it was completed before the page was reloaded.
+ * their choice. `state` is `waiting`, `sending`, `done`, `failed` or `skipped`: it was completed before the page was reloaded. `pause`,
+ * `{reason, until, end}`, is set while the upload waits for its next attempt.
  */
 class UploadQueue {
   constructor() {
@@ -26,6 +29,12 @@ class UploadQueue {
     return this.uploads.some(({ state }) => state === 'waiting' || state === 'sending')
   }
 
+  /** Whether all uploads wait that are begun. */
+  get isPaused() {
+    const begun = this.uploads.filter(({ state }) => state === 'sending')
+    return begun.length > 0 && begun.every(({ pause }) => pause)
+  }
+
   /** The sums over all uploads: files, finished files, bytes, and sent bytes. */
   get totals() {
     const sum = (member) => this.uploads.reduce((total, upload) => total + upload[member], 0)
@@ -34,8 +43,9 @@ class UploadQueue {
       failed: this.uploads.filter(({ state }) => state === 'failed').length, bytes: sum('size'), sent: sum('sent') }
   }
 
-  /** The current rate in bytes a second; 0 if it is not known yet. */
+  /** The current rate in bytes a second; 0 if it is not known yet, or nothing is sent. */
   get rate() {
+    if (this.isPaused) return 0
     const [first, last] = [this.samples[0], this.samples.at(-1)]
     const milliseconds = first ? last.time - first.time : 0
     return milliseconds > 500 ? Math.max(0, (last.sent - first.sent) * 1000 / milliseconds) : 0
@@ -92,6 +102,7 @@ class UploadQueue {
       upload.fileId = await whileSending(upload, () => transfer(upload, {
         signal: upload.controller.signal,
         onBegun: () => this.keep(upload),
+        onWait: (pause) => this.pause(upload, pause),
         onProgress: (bytes) => {
           upload.sent = bytes
           this.changed()
@@ -104,9 +115,25 @@ class UploadQueue {
       if (upload.controller.signal.aborted) return
       Object.assign(upload, { state: 'failed', error: error.message })
     } finally {
+      if (upload.pause) this.pause(upload, null)
       this.changed()
       this.run()
     }
+  }
+
+  /** Notes what an upload waits for, or that it is sent again. */
+  pause(upload, pause) {
+    upload.pause = pause
+    // The rate before the pause is not that after it.
+    if (!pause) this.samples = []
+    this.changed()
+    clearInterval(this.timer)
+    if (this.uploads.some((each) => each.pause)) this.timer = setInterval(() => this.changed(), waitInterval)
+  }
+
+  /** Ends all pauses. */
+  tryNow() {
+    for (const { pause } of this.uploads) pause?.end()
   }
 
   keep({ key, name, folder, size, modified, siteId, tags, user, organization, uploadId, state, fileId }) {

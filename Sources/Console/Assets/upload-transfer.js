@@ -5,10 +5,10 @@ import { retried } from './retry.js'
  * Uploads a file, or continues its upload; resolves to the id of the object.
  *
  * `upload`: `{file, key, siteId, tags, organization, uploadId}`. `uploadId` is set when the upload has begun, and
- * `onBegun()` is called then. `onProgress(bytes)`: the number of bytes that are stored or sent.
+ * `onBegun()` is called then. `onProgress(bytes)`: the number of bytes that are stored or sent. `onWait`: see `retried`.
  */
-export async function transfer(upload, { signal, onBegun, onProgress }) {
-  const context = { ...upload, signal, onProgress }
+export async function transfer(upload, { signal, onBegun, onProgress, onWait }) {
+  const context = { ...upload, signal, onProgress, onWait }
   let state = upload.uploadId ? await storedState(context) : null
   if (!state) {
     state = await begin(context)
@@ -19,11 +19,15 @@ export async function transfer(upload, { signal, onBegun, onProgress }) {
   if (state.status === 'LOGICAL_UPLOAD_STATUS_COMPLETED') return state.fileId ?? ''
   const object = state.ossObjectEtag
     ? { etag: state.ossObjectEtag, parts: state.completedPartCount ?? 0 } : await store(context, state)
-  const { fileId } = await retried(context.signal, () => callFor(context, 'CompleteSiteUpload', {
+  const { fileId } = await repeated(context, () => callFor(context, 'CompleteSiteUpload', {
     uploadId: state.uploadId, fileSizeBytes: upload.file.size, ossObjectEtag: object.etag,
     completedPartCount: object.parts, rawTags: upload.tags,
   }))
   return fileId ?? ''
+}
+
+function repeated({ signal, onWait }, action) {
+  return retried(signal, action, { isPatient: true, onWait })
 }
 
 function callFor({ organization }, method, message) {
@@ -42,7 +46,7 @@ function relativePath({ folder, file }) {
 }
 
 async function begin(context) {
-  const { uploadId, credentials } = await retried(context.signal, () => callFor(context, 'CreateSiteUpload', {
+  const { uploadId, credentials } = await repeated(context, () => callFor(context, 'CreateSiteUpload', {
     siteId: context.siteId, fileName: context.file.name, fileSizeBytes: context.file.size, idempotencyKey: context.key,
     relativePath: relativePath(context),
   }))
@@ -52,7 +56,7 @@ async function begin(context) {
 /** What is stored of an upload that was begun before; `null` if it has to start again. */
 async function storedState(context) {
   try {
-    const state = await retried(context.signal, () => callFor(context, 'GetSiteUpload', { uploadId: context.uploadId }))
+    const state = await repeated(context, () => callFor(context, 'GetSiteUpload', { uploadId: context.uploadId }))
     if (state.status === 'LOGICAL_UPLOAD_STATUS_TERMINAL') throw new CallError(404, {})
     return state
   } catch (error) {
@@ -90,5 +94,5 @@ async function store(context, { uploadId, partSizeBytes, multipartUploadId = '',
 
 function send(context, method, path, blob = null, onProgress = undefined) {
   const { organization, signal } = context
-  return retried(signal, () => sendBytes(method, path, blob, { organization, signal, onProgress }))
+  return repeated(context, () => sendBytes(method, path, blob, { organization, signal, onProgress }))
 }

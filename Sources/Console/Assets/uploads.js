@@ -4,6 +4,7 @@ import { showFormDialog } from './dialog.js'
 import { alertMessage, badge, button, h, nameLink, nameText, pageHeader, showNotice } from './dom.js'
 import { renderFailedUploads, uploadViews } from './failed-uploads.js'
 import { formatBytes, formatCount, formatDuration, formatElapsed, timeElement } from './format.js'
+import { hasSeveralOrganizations, inOrganization, seesAllOrganizations } from './organization-choice.js'
 import { table, updateTable } from './table.js'
 import { siteName, loadSiteNames } from './object-facets.js'
 import { uploadPanel } from './upload-panel.js'
@@ -61,9 +62,10 @@ export async function renderUploads(body, page) {
 /** Shows the objects that were completed last. */
 async function showFinished(container) {
   try {
-    const { objects = [] } = await call('objects', 'ListObjects', { pageSize: recentLimit }, { isBackground: true })
+    const { objects = [] } = await call('objects', 'ListObjects', { pageSize: recentLimit, withOrganizations: seesAllOrganizations() }, { isBackground: true })
     container.replaceChildren(table([
-      { title: 'Name', cell: (object) => nameLink(object.name, `#/objects/${object.fileId}`) },
+      { title: 'Name', cell: (object) => nameLink(object.name, inOrganization(`#/objects/${object.fileId}`, object.organization || undefined)) },
+      ...organizationColumn(),
       { title: 'Source', cell: (object) => source(object) },
       { title: 'Size', isNumber: true, cell: (object) => formatBytes(object.sizeBytes) },
       { title: 'Took', isNumber: true, cell: ({ createdAtUnix, verifiedAtUnix }) =>
@@ -75,8 +77,13 @@ async function showFinished(container) {
   }
 }
 
-function source({ deviceId, siteId }) {
-  return deviceId ? deviceLink(deviceId) : siteName(siteId)
+function source({ deviceId, siteId, organization }) {
+  return deviceId ? deviceLink(deviceId, organization || undefined) : siteName(siteId)
+}
+
+/** The column of organizations, for lists of all. */
+function organizationColumn() {
+  return hasSeveralOrganizations() ? [{ title: 'Organization', cell: ({ organization }) => organization || null }] : []
 }
 
 function columns(rates) {
@@ -84,6 +91,7 @@ function columns(rates) {
     { title: 'Name', cell: ({ fileName, uploadId }) => h('span', {},
       fileName ? nameText(fileName) : h('span', { class: 'muted' }, 'not known yet'),
       h('small', { title: 'Upload id' }, h('code', { class: 'id' }, uploadId))) },
+    ...organizationColumn(),
     { title: 'Source', cell: source },
     { title: 'Progress', cell: (upload) => progress(upload) },
     { title: 'Rate', isNumber: true, cell: (upload) => rates.text(upload.uploadId) },

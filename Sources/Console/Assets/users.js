@@ -2,6 +2,7 @@ import { call } from './api.js'
 import { badge, button, nameText, pageHeader, showNotice } from './dom.js'
 import { showFormDialog } from './dialog.js'
 import { timeElement } from './format.js'
+import { moreMenu } from './more-menu.js'
 import { pagedTable } from './table.js'
 
 const sessionsText = 'The user’s existing sessions will be signed out.'
@@ -31,9 +32,9 @@ export async function renderUsers(body, { reload }) {
       { title: 'Created', cell: (user) => timeElement(user.createdAt, { isShort: true }) },
       { title: '', isActions: true, cell: (user) => [
         user.role !== 'service' && button('Change role', () => setRole(user, runAction)),
-        user.role !== 'service' && button('Set password', () => setPassword(user, runAction)),
-        user.role !== 'service' && button('Reset second factor', () => resetSecondFactor(user, runAction)),
-        button('Delete', () => deleteUser(user, runAction), 'danger'),
+        moreMenu(user.role !== 'service' && button('Set password', () => setPassword(user, runAction)),
+          user.role !== 'service' && button('Reset second factor', () => resetSecondFactor(user, runAction)),
+          button('Delete', () => deleteUser(user, runAction), 'danger')),
       ] },
     ], async (pageToken) => {
       const { users = [], nextPageToken } = await call('users', 'ListUsers', { pageSize: 100, pageToken })

@@ -1,8 +1,9 @@
 import { call } from './api.js'
 import { badge, breadcrumb, button, h, nameLink, nameText, pageHeader, propertyList, showNotice } from './dom.js'
 import { showDialog } from './dialog.js'
-import { enumLabel, formatCount, timeElement } from './format.js'
+import { enumLabel, formatCount, formatDuration, timeElement } from './format.js'
 import { pagedTable, table } from './table.js'
+import { wait } from './wait.js'
 
 const badgeKinds = { DELIVERY_STATE_DELIVERED: 'good', DELIVERY_STATE_DEAD: 'bad' }
 
@@ -17,6 +18,8 @@ export async function renderWebhooks(body, { reload }) {
       { title: 'Receiver', cell: (webhook) => webhook.url },
       { title: 'Events', cell: (webhook) => (webhook.types ?? []).join(', ') || 'all' },
       { title: 'Organization', cell: (webhook) => webhook.organization || 'all' },
+      { title: 'State', cell: ({ consecutiveFailures = 0, pausedUntil }) => (pausedUntil ? badge('paused', 'bad')
+        : consecutiveFailures > 0 ? badge('failing', 'bad') : null) },
       { title: 'Waiting', isNumber: true, cell: (webhook) => count(webhook.pending) },
       { title: 'Dead letters', isNumber: true, cell: (webhook) => count(webhook.deadLetters) },
       { title: '', isActions: true, cell: (webhook) => button('Test', () => sendTest(webhook.name)) },
@@ -28,7 +31,7 @@ export async function renderWebhooks(body, { reload }) {
 }
 
 /** Shows one webhook with its latest deliveries. */
-export async function renderWebhook(body, { id, reload }) {
+export async function renderWebhook(body, { id, reload, signal }) {
   const { webhooks = [] } = await call('events', 'ListWebhooks')
   const webhook = webhooks.find((each) => each.name === id)
   if (!webhook) throw new Error(`Webhook ${id} is not configured.`)
@@ -38,6 +41,7 @@ export async function renderWebhook(body, { id, reload }) {
       await sendTest(id)
       await reload()
     }, 'primary')),
+    deliveryState(webhook, signal),
     propertyList([
       ['Receiver', webhook.url], ['Events', (webhook.types ?? []).join(', ') || 'all'],
       ['Organization', webhook.organization || 'all'], ['Waiting', count(webhook.pending)],
@@ -59,6 +63,48 @@ export async function renderWebhook(body, { id, reload }) {
       return { rows: deliveries, next: nextPageToken }
     }, 'No deliveries.'),
     h('h2', {}, 'Dead letters'), deadLetterTable(id, reload))
+}
+
+/** Time between two updates of the state of a webhook, and between two requests for it, in milliseconds. */
+const [tickInterval, requestInterval] = [1000, 5000]
+
+/** Whether the webhook is paused, why, and when it tries again; updated while the page is shown. */
+function deliveryState(webhook, signal) {
+  const text = h('span', { role: 'status' })
+  // Not a part of the status, which would be announced every second.
+  const next = h('span', {})
+  const retry = button('Try now', async () => {
+    const { deliveries = 0 } = await call('events', 'RetryWebhook', { webhook: webhook.name })
+    showNotice(deliveries > 0 ? `${formatCount(deliveries, 'waiting event')} due now.` : 'The next event is tried now.')
+    await load()
+  })
+  const element = h('div', { class: 'warning webhook-state' }, h('p', {}, text, ' ', next), retry)
+  let state = webhook
+  const draw = () => {
+    const { consecutiveFailures: failures = 0, lastError = '', pausedUntil } = state
+    element.hidden = failures === 0
+    const seconds = pausedUntil ? Math.ceil((Date.parse(pausedUntil) - Date.now()) / 1000) : 0
+    const shown = `${pausedUntil ? 'Paused' : 'Failing'}: ${lastError} (${formatCount(failures, 'time')} in a row).`
+    if (text.textContent !== shown) text.textContent = shown
+    next.textContent = !pausedUntil ? 'The events are tried again.'
+      : `Next try ${seconds > 0 ? `in ${formatDuration(seconds)}` : 'now'}.`
+  }
+  const load = async () => {
+    const { webhooks = [] } = await call('events', 'ListWebhooks', {}, { isBackground: true })
+    state = webhooks.find(({ name }) => name === webhook.name) ?? state
+    draw()
+  }
+  const watch = async () => {
+    for (let elapsed = 0; !signal.aborted; elapsed += tickInterval) {
+      await wait(tickInterval, signal)
+      if (signal.aborted || document.hidden) continue
+      if (elapsed % requestInterval === 0) await load().catch(() => {})
+      else draw()
+    }
+  }
+  draw()
+  watch()
+  return element
 }
 
 function count(value) {

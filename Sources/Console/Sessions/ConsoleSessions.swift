@@ -99,7 +99,8 @@ package final class ConsoleSessions: Sendable {
             live.withLock { $0[key] = nil }
             return nil
         }
-        if isActivity { noteUse(of: found, at: now) }
+        session.noteUse(at: found.lastUsedAt)
+        if isActivity, noteUse(of: found, at: now) { session.noteUse(at: now) }
         return session
     }
 
@@ -170,13 +171,15 @@ package final class ConsoleSessions: Sendable {
         }
     }
 
-    private func noteUse(of found: ConsoleSessionRecord, at now: UnixTime) {
+    /// - Returns: whether the use is recorded; that of a while ago is enough.
+    private func noteUse(of found: ConsoleSessionRecord, at now: UnixTime) -> Bool {
         let interval = min(Self.useInterval, configuration.sessionIdle / 10)
-        guard now >= found.lastUsedAt.adding(interval) else { return }
+        guard now >= found.lastUsedAt.adding(interval) else { return false }
         let digest = found.digest
         // Nobody waits for it: if it fails, the session ends earlier.
         database.submit(
             mayUseReserve: true, { try ConsoleSessionRecords($0).noteUse(digest: digest, at: now) }, reply: { _ in })
+        return true
     }
 
     private func seal(_ user: User, _ tokens: UserTokens, of key: SessionKey) throws -> [UInt8] {

@@ -22,6 +22,8 @@ final class Session: Sendable {
     let beganAt: UnixTime
     private let tokenDigest: [UInt8]
     private let tokens: Lock<Held>
+    /// The last use that its row had when it was read last.
+    private let lastUsedAt: Lock<UnixTime>
     /// The permissions to read objects, by the digests of their addresses, the oldest first.
     private let contents = Lock<[(digest: [UInt8], grant: ContentGrant)]>([])
     /// The credentials of uploads, the oldest first.
@@ -36,6 +38,18 @@ final class Session: Sendable {
         self.user = user
         self.tokens = Lock(Held(tokens: tokens, sealed: sealed))
         self.beganAt = beganAt
+        lastUsedAt = Lock(beganAt)
+    }
+
+    /// Notes a use of the session.
+    func noteUse(at time: UnixTime) { lastUsedAt.withLock { $0 = max($0, time) } }
+
+    /// Returns the times after which the session ends.
+    func remaining(_ configuration: ConsoleConfiguration, at now: UnixTime) -> SessionRemainder {
+        let lastUsedAt = lastUsedAt.withLock { $0 }
+        return SessionRemainder(
+            total: beganAt.adding(configuration.sessionTotal).duration(since: now),
+            idle: lastUsedAt.adding(configuration.sessionIdle).duration(since: now))
     }
 
     /// Whether `token` proves that a request comes from a script of the console: other pages do not know it, nor does anyone who
@@ -140,6 +154,14 @@ enum SessionCookie {
     private static let attributes = "Path=/; Secure; HttpOnly; SameSite=Strict"
 }
 
+/// The times after which a session ends.
+struct SessionRemainder: Sendable, Hashable {
+    /// The time that no activity prolongs.
+    var total: Duration
+    /// The time without activity.
+    var idle: Duration
+}
+
 /// The description of a session for its pages.
 struct SessionDescription: Encodable {
     private struct Person: Encodable {
@@ -151,21 +173,28 @@ struct SessionDescription: Encodable {
     private enum Key: CodingKey {
         case user
         case deviceEndpoints
+        case secondsLeft
+        case idleSecondsLeft
     }
 
     private let user: Person
     private let deviceEndpoints: any Encodable & Sendable
+    private let remaining: SessionRemainder
 
-    init(_ session: Session, deviceEndpoints: any Encodable & Sendable) {
+    /// - Parameter remaining: the times after which the session ends.
+    init(_ session: Session, deviceEndpoints: any Encodable & Sendable, remaining: SessionRemainder) {
         user = Person(
             organization: session.user.organization, userName: session.user.userName, role: session.user.role)
         self.deviceEndpoints = deviceEndpoints
+        self.remaining = remaining
     }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(user, forKey: .user)
         try container.encode(deviceEndpoints, forKey: .deviceEndpoints)
+        try container.encode(max(0, remaining.total.wholeSeconds), forKey: .secondsLeft)
+        try container.encode(max(0, remaining.idle.wholeSeconds), forKey: .idleSecondsLeft)
     }
 }
 

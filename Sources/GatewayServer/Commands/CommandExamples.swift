@@ -145,6 +145,7 @@ extension DoctorCommand { static let examples = ["doctor --data-dir ./data --che
 extension EventsWebhooks { static let examples = ["events webhooks"] }
 extension EventsDeliveries { static let examples = ["events deliveries pipeline --limit 20"] }
 extension EventsTest { static let examples = ["events test pipeline"] }
+extension EventsRetry { static let examples = ["events retry pipeline"] }
 extension KeyShow { static let examples = ["key show 01a207ad-93b5-7000-8719-cab4f82b164f"] }
 extension DeviceSuiteRename { static let examples = ["device suite rename 'Line 3' 'Line 3, hall 2'"] }
 extension DeviceSuiteSetSilentAfter { static let examples = ["device suite set-silent-after 'Line 3' never"] }

@@ -216,6 +216,7 @@ package enum Program: CompletedProgram {
                         .command(EventsWebhooks.self),
                         .command(EventsDeliveries.self),
                         .command(EventsTest.self),
+                        .command(EventsRetry.self),
                         .command(EventsDeadLetters.self),
                         .command(EventsRedeliver.self),
                     ])),

@@ -298,6 +298,8 @@ public enum GatewayProtoFiles {
         RetentionExample.self,
         RetentionRule.self,
         RetireDeviceRequest.self,
+        RetryWebhookRequest.self,
+        RetryWebhookResponse.self,
         ReturnToPreviousDataRequest.self,
         ReturnToPreviousDataResponse.self,
         RevokeApiTokenRequest.self,
@@ -658,6 +660,8 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.ListObjectsRequest.time_zone	The time zone of the days in the filter, a name of the time zone database such as `Europe/Berlin`; empty = UTC.
         archebase.data_gateway.v1.ListObjectsRequest.group_folders	Each folder is one entry: its first object in the order of the list, which then has `folder`; the others are left out. Folders are those directly below the folder that the filter requires (`folder:PATH`), else below the folder that was uploaded.
         archebase.data_gateway.v1.ListObjectsRequest.with_topics	Whether the objects have `topics`, and `device_name`.
+        archebase.data_gateway.v1.ListObjectsRequest.with_organizations	Whether the objects have `organization`.
+        archebase.data_gateway.v1.ListObjectsRequest.with_trashing	Whether objects in the trash have `trashed_by`, `trash_reason` and `purge_at`.
         archebase.data_gateway.v1.DataObject	A stored object.
         archebase.data_gateway.v1.DataObject.name	The file's name, valid in every file system; made from the device and a time if the client sent none.
         archebase.data_gateway.v1.DataObject.content_type	A media type, e.g. `video/mp4`; `application/octet-stream` if unknown.
@@ -669,6 +673,8 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.DataObject.folder	Set if the object represents its folder (`group_folders`).
         archebase.data_gateway.v1.DataObject.topics	The topics of a recording in alphabetical order, at most 100; only in GetObject and in a list that was requested with them.
         archebase.data_gateway.v1.DataObject.device_name	The display name of the device; only in a list that was requested with it.
+        archebase.data_gateway.v1.DataObject.organization	The name of the organization; only in a list that was requested with it.
+        archebase.data_gateway.v1.DataObject.trashed_by	For an object in the trash: the actor as in the audit log, the reason, and the time of its permanent deletion; only in a list that was requested with them.
         archebase.data_gateway.v1.ObjectFolder	A folder of a device or a site. The numbers are those of all its files, at any depth, whether or not the filter matches them.
         archebase.data_gateway.v1.ObjectFolder.path	The names from the folder that was uploaded on, separated by slashes.
         archebase.data_gateway.v1.ObjectFolder.filter	The filter that matches the files of this folder and no others, for ListObjects, ZipObjects and DeleteObjects.
@@ -773,6 +779,7 @@ public enum GatewayProtoFiles {
         archebase.events.v1.EventService.ListWebhooks	Lists the webhooks of the caller's organization, by name; for an admin of SYSTEM who acts for no other organization, all.
         archebase.events.v1.EventService.ListDeliveries	Lists deliveries to a webhook, newest event first.
         archebase.events.v1.EventService.SendTestEvent	Queues an event `webhook.test` for one webhook, whatever types it subscribes to.
+        archebase.events.v1.EventService.RetryWebhook	Ends the pause of a webhook, and makes up to 500 of its waiting deliveries due now, such as after its receiver was repaired.
         archebase.events.v1.EventService.ListDeadLetters	Lists deliveries that the gateway gave up, oldest event first; for an admin of SYSTEM who acts for no other organization, all.
         archebase.events.v1.EventService.RedeliverEvent	Queues a dead letter for delivery again, with all attempts.
         archebase.events.v1.ListDeadLettersRequest.webhook	Only dead letters of this webhook; empty = all.
@@ -791,6 +798,8 @@ public enum GatewayProtoFiles {
         archebase.events.v1.WebhookView.organization	The organization whose events it receives; empty = all.
         archebase.events.v1.WebhookView.pending	The numbers of events that wait, and of dead letters; -1 = unknown.
         archebase.events.v1.WebhookView.delivered	The numbers of deliveries and of failed attempts since the start of the gateway.
+        archebase.events.v1.WebhookView.consecutive_failures	The number of failed attempts in a row, and the error of the last one; 0 after a success, and at a gateway that does not send to the webhook.
+        archebase.events.v1.WebhookView.paused_until	The time before which no attempt begins, because too many failed in a row; unset = the webhook is not paused.
         archebase.events.v1.ListDeliveriesRequest.page_size	0 means 50, above 1000 means 1000.
         archebase.events.v1.EventDelivery	The delivery of an event to one webhook. Deliveries are kept for some days.
         archebase.events.v1.EventDelivery.type	E.g. `object.verified`.
@@ -798,6 +807,7 @@ public enum GatewayProtoFiles {
         archebase.events.v1.EventDelivery.failed_attempts	The number of failed attempts.
         archebase.events.v1.EventDelivery.due_at	The time of the next attempt; unset after the last attempt, and while an earlier event of the subject waits.
         archebase.events.v1.EventDelivery.ended_at	The time at which it was delivered or given up.
+        archebase.events.v1.RetryWebhookResponse.deliveries	The number of deliveries that waited for a later time and are due now.
         archebase.auth.v1.IdentityService.ListProviders	Lists the providers with which people can sign in.
         archebase.auth.v1.IdentityService.BeginSignIn	Begins a sign-in: returns the address at the provider that the browser opens, and a nonce for apps that ask the provider themselves.
         archebase.auth.v1.IdentityService.CompleteSignIn	Completes a sign-in with the code that the provider sent to the redirect address.

@@ -1603,6 +1603,10 @@ public struct ListObjectsRequest: Message {
     /// Whether the objects have `topics`, and `device_name`.
     public var withTopics: Bool = false
     public var withDeviceNames: Bool = false
+    /// Whether the objects have `organization`.
+    public var withOrganizations: Bool = false
+    /// Whether objects in the trash have `trashed_by`, `trash_reason` and `purge_at`.
+    public var withTrashing: Bool = false
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -1615,7 +1619,9 @@ public struct ListObjectsRequest: Message {
         timeZone: String = "",
         groupFolders: Bool = false,
         withTopics: Bool = false,
-        withDeviceNames: Bool = false
+        withDeviceNames: Bool = false,
+        withOrganizations: Bool = false,
+        withTrashing: Bool = false
     ) {
         self.pageSize = pageSize
         self.pageToken = pageToken
@@ -1625,6 +1631,8 @@ public struct ListObjectsRequest: Message {
         self.groupFolders = groupFolders
         self.withTopics = withTopics
         self.withDeviceNames = withDeviceNames
+        self.withOrganizations = withOrganizations
+        self.withTrashing = withTrashing
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -1638,6 +1646,8 @@ public struct ListObjectsRequest: Message {
             case 816: try ProtoBool.merge(into: &self.groupFolders, from: &reader)
             case 824: try ProtoBool.merge(into: &self.withTopics, from: &reader)
             case 832: try ProtoBool.merge(into: &self.withDeviceNames, from: &reader)
+            case 840: try ProtoBool.merge(into: &self.withOrganizations, from: &reader)
+            case 848: try ProtoBool.merge(into: &self.withTrashing, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1653,11 +1663,15 @@ public struct ListObjectsRequest: Message {
         size += ProtoBool.size(self.groupFolders, tag: 816)
         size += ProtoBool.size(self.withTopics, tag: 824)
         size += ProtoBool.size(self.withDeviceNames, tag: 832)
+        size += ProtoBool.size(self.withOrganizations, tag: 840)
+        size += ProtoBool.size(self.withTrashing, tag: 848)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoBool.write(self.withTrashing, tag: 848, to: &writer)
+        ProtoBool.write(self.withOrganizations, tag: 840, to: &writer)
         ProtoBool.write(self.withDeviceNames, tag: 832, to: &writer)
         ProtoBool.write(self.withTopics, tag: 824, to: &writer)
         ProtoBool.write(self.groupFolders, tag: 816, to: &writer)
@@ -1705,6 +1719,13 @@ public struct DataObject: Message {
     public var topics: [String] = []
     /// The display name of the device; only in a list that was requested with it.
     public var deviceName: String = ""
+    /// The name of the organization; only in a list that was requested with it.
+    public var organization: String = ""
+    /// For an object in the trash: the actor as in the audit log, the reason, and the time of its permanent deletion; only in a list that
+    /// was requested with them.
+    public var trashedBy: String = ""
+    public var trashReason: String = ""
+    public var purgeAt: Timestamp?
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -1730,7 +1751,11 @@ public struct DataObject: Message {
         relativePath: String = "",
         folder: ObjectFolder? = nil,
         topics: [String] = [],
-        deviceName: String = ""
+        deviceName: String = "",
+        organization: String = "",
+        trashedBy: String = "",
+        trashReason: String = "",
+        purgeAt: Timestamp? = nil
     ) {
         self.objectID = objectID
         self.fileID = fileID
@@ -1753,6 +1778,10 @@ public struct DataObject: Message {
         self.folder = folder
         self.topics = topics
         self.deviceName = deviceName
+        self.organization = organization
+        self.trashedBy = trashedBy
+        self.trashReason = trashReason
+        self.purgeAt = purgeAt
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -1779,6 +1808,10 @@ public struct DataObject: Message {
             case 882: try ProtoMessage<ObjectFolder>.merge(into: &self.folder, from: &reader)
             case 890: try ProtoString.append(to: &self.topics, tag: tag, from: &reader)
             case 898: try ProtoString.merge(into: &self.deviceName, from: &reader)
+            case 906: try ProtoString.merge(into: &self.organization, from: &reader)
+            case 914: try ProtoString.merge(into: &self.trashedBy, from: &reader)
+            case 922: try ProtoString.merge(into: &self.trashReason, from: &reader)
+            case 930: try ProtoMessage<Timestamp>.merge(into: &self.purgeAt, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1807,11 +1840,19 @@ public struct DataObject: Message {
         size += ProtoMessage<ObjectFolder>.size(optional: self.folder, tag: 882)
         size += ProtoString.size(repeated: self.topics, tag: 890)
         size += ProtoString.size(self.deviceName, tag: 898)
+        size += ProtoString.size(self.organization, tag: 906)
+        size += ProtoString.size(self.trashedBy, tag: 914)
+        size += ProtoString.size(self.trashReason, tag: 922)
+        size += ProtoMessage<Timestamp>.size(optional: self.purgeAt, tag: 930)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMessage<Timestamp>.write(optional: self.purgeAt, tag: 930, to: &writer)
+        ProtoString.write(self.trashReason, tag: 922, to: &writer)
+        ProtoString.write(self.trashedBy, tag: 914, to: &writer)
+        ProtoString.write(self.organization, tag: 906, to: &writer)
         ProtoString.write(self.deviceName, tag: 898, to: &writer)
         ProtoString.write(repeated: self.topics, tag: 890, to: &writer)
         ProtoMessage<ObjectFolder>.write(optional: self.folder, tag: 882, to: &writer)
@@ -3070,144 +3111,147 @@ extension FileDescriptor {
             aWxlcxI7ChpkZWxldGlvbnNfa25vd25fc2luY2VfdW5peBgCIAEoA1IXZGVsZXRpb25zS25vd25TaW5jZVVuaXgitwEKDlN0b3Jl\
             ZEZpbGVJbmZvEkMKBnN0YXR1cxgBIAEoDjIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmVkRmlsZVN0YXR1c1IGc3Rh\
             dHVzEhcKB2ZpbGVfaWQYAiABKAlSBmZpbGVJZBIdCgpjcmM2NF9lY21hGAMgASgJUgljcmM2NEVjbWESKAoQdmVyaWZpZWRfYXRf\
-            dW5peBgEIAEoA1IOdmVyaWZpZWRBdFVuaXgikgIKEkxpc3RPYmplY3RzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKAVSCHBhZ2VT\
+            dW5peBgEIAEoA1IOdmVyaWZpZWRBdFVuaXgi5gIKEkxpc3RPYmplY3RzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKAVSCHBhZ2VT\
             aXplEh0KCnBhZ2VfdG9rZW4YAiABKAlSCXBhZ2VUb2tlbhIWCgZmaWx0ZXIYAyABKAlSBmZpbHRlchIZCghvcmRlcl9ieRhkIAEo\
             CVIHb3JkZXJCeRIbCgl0aW1lX3pvbmUYZSABKAlSCHRpbWVab25lEiMKDWdyb3VwX2ZvbGRlcnMYZiABKAhSDGdyb3VwRm9sZGVy\
             cxIfCgt3aXRoX3RvcGljcxhnIAEoCFIKd2l0aFRvcGljcxIqChF3aXRoX2RldmljZV9uYW1lcxhoIAEoCFIPd2l0aERldmljZU5h\
-            bWVzIpgHCgpEYXRhT2JqZWN0EhsKCW9iamVjdF9pZBgBIAEoCVIIb2JqZWN0SWQSFwoHZmlsZV9pZBgCIAEoCVIGZmlsZUlkEkMK\
-            BnN0YXR1cxgDIAEoDjIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdFN0YXR1c1IGc3RhdHVzEh0KCnNpemVf\
-            Ynl0ZXMYBCABKANSCXNpemVCeXRlcxImCg9jcmVhdGVkX2F0X3VuaXgYBiABKANSDWNyZWF0ZWRBdFVuaXgSKAoQdXBsb2FkZWRf\
-            YXRfdW5peBgHIAEoA1IOdXBsb2FkZWRBdFVuaXgSKAoQdmVyaWZpZWRfYXRfdW5peBgIIAEoA1IOdmVyaWZpZWRBdFVuaXgSEgoE\
-            ZXRhZxgJIAEoCVIEZXRhZxISCgRuYW1lGGQgASgJUgRuYW1lEiEKDGNvbnRlbnRfdHlwZRhlIAEoCVILY29udGVudFR5cGUSGwoJ\
-            ZGV2aWNlX2lkGGYgASgJUghkZXZpY2VJZBIXCgdzaXRlX2lkGGcgASgDUgZzaXRlSWQSQwoEdGFncxhoIAMoCzIvLmFyY2hlYmFz\
-            ZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdC5UYWdzRW50cnlSBHRhZ3MSHQoKY3JjNjRfZWNtYRhpIAEoCVIJY3JjNjRFY21h\
-            Ej8KDXJlY29yZGVkX2Zyb20YaiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgxyZWNvcmRlZEZyb20SOwoLcmVjb3Jk\
-            ZWRfdG8YayABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgpyZWNvcmRlZFRvEjkKCnRyYXNoZWRfYXQYbCABKAsyGi5n\
-            b29nbGUucHJvdG9idWYuVGltZXN0YW1wUgl0cmFzaGVkQXQSIwoNcmVsYXRpdmVfcGF0aBhtIAEoCVIMcmVsYXRpdmVQYXRoEj8K\
-            BmZvbGRlchhuIAEoCzInLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0Rm9sZGVyUgZmb2xkZXISFgoGdG9waWNzGG8g\
-            AygJUgZ0b3BpY3MSHwoLZGV2aWNlX25hbWUYcCABKAlSCmRldmljZU5hbWUaNwoJVGFnc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5\
-            EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEilwIKDE9iamVjdEZvbGRlchISCgRwYXRoGAEgASgJUgRwYXRoEhYKBmZpbHRlchgC\
-            IAEoCVIGZmlsdGVyEhgKB29iamVjdHMYAyABKANSB29iamVjdHMSHQoKc2l6ZV9ieXRlcxgEIAEoA1IJc2l6ZUJ5dGVzEiQKDmlz\
-            X2xvd2VyX2JvdW5kGAUgASgIUgxpc0xvd2VyQm91bmQSPwoNcmVjb3JkZWRfZnJvbRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5U\
-            aW1lc3RhbXBSDHJlY29yZGVkRnJvbRI7CgtyZWNvcmRlZF90bxgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCnJl\
-            Y29yZGVkVG8ifgoTTGlzdE9iamVjdHNSZXNwb25zZRI/CgdvYmplY3RzGAEgAygLMiUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
-            MS5EYXRhT2JqZWN0UgdvYmplY3RzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiKkAQoWUmVxdWVzdERv\
-            d25sb2FkUmVxdWVzdBIZCghmaWxlX2lkcxgBIAMoCVIHZmlsZUlkcxIpChBsaWZldGltZV9zZWNvbmRzGAIgASgDUg9saWZldGlt\
-            ZVNlY29uZHMSRAoHcHVycG9zZRhkIAEoDjIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRG93bmxvYWRQdXJwb3NlUgdwdXJw\
-            b3NlIusBChZEb3dubG9hZE9iamVjdExvY2F0aW9uEhcKB2ZpbGVfaWQYASABKAlSBmZpbGVJZBJBCgRyZWFkGAIgASgLMi0uYXJj\
-            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QcmVzaWduZWRPcGVyYXRpb25SBHJlYWQSEgoEbmFtZRhkIAEoCVIEbmFtZRIdCgpzaXpl\
-            X2J5dGVzGGUgASgDUglzaXplQnl0ZXMSHQoKY3JjNjRfZWNtYRhmIAEoCVIJY3JjNjRFY21hEiMKDXJlbGF0aXZlX3BhdGgYZyAB\
-            KAlSDHJlbGF0aXZlUGF0aCL6AQoXUmVxdWVzdERvd25sb2FkUmVzcG9uc2USRwoFZmlsZXMYASADKAsyMS5hcmNoZWJhc2UuZGF0\
-            YV9nYXRld2F5LnYxLkRvd25sb2FkT2JqZWN0TG9jYXRpb25SBWZpbGVzEiYKD2V4cGlyZXNfYXRfdW5peBgCIAEoA1INZXhwaXJl\
-            c0F0VW5peBI7ChpsYXJnZV9maWxlX3RocmVzaG9sZF9ieXRlcxgDIAEoA1IXbGFyZ2VGaWxlVGhyZXNob2xkQnl0ZXMSMQoVcmFu\
-            Z2VfcGFydF9zaXplX2J5dGVzGAQgASgDUhJyYW5nZVBhcnRTaXplQnl0ZXMiqAEKFENyZWF0ZUNvcHlKb2JSZXF1ZXN0EhkKCGZp\
-            bGVfaWRzGAEgAygJUgdmaWxlSWRzEkwKC2Rlc3RpbmF0aW9uGAIgASgLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5\
-            RGVzdGluYXRpb25SC2Rlc3RpbmF0aW9uEicKD2lkZW1wb3RlbmN5X2tleRgDIAEoCVIOaWRlbXBvdGVuY3lLZXkivQEKD0NvcHlE\
-            ZXN0aW5hdGlvbhIWCgZidWNrZXQYASABKAlSBmJ1Y2tldBIaCghlbmRwb2ludBgCIAEoCVIIZW5kcG9pbnQSFgoGcmVnaW9uGAMg\
-            ASgJUgZyZWdpb24SIQoMa2V5X3RlbXBsYXRlGAQgASgJUgtrZXlUZW1wbGF0ZRIdCgphY2NvdW50X2lkGAUgASgJUglhY2NvdW50\
-            SWQSHAoKa21zX2tleV9pZBgGIAEoCVIIa21zS2V5SWQizgEKFUNyZWF0ZUNvcHlKb2JSZXNwb25zZRIeCgtjb3B5X2pvYl9pZBgB\
-            IAEoCVIJY29weUpvYklkEkAKBnN0YXR1cxgCIAEoDjIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weUpvYlN0YXR1c1IG\
-            c3RhdHVzEh8KC3RvdGFsX2l0ZW1zGAMgASgFUgp0b3RhbEl0ZW1zEjIKFWVzdGltYXRlZF90b3RhbF9ieXRlcxgEIAEoA1ITZXN0\
-            aW1hdGVkVG90YWxCeXRlcyIzChFHZXRDb3B5Sm9iUmVxdWVzdBIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpvYklkIk4KEkdl\
-            dENvcHlKb2JSZXNwb25zZRI4CgNqb2IYASABKAsyJi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlKb2JWaWV3UgNqb2Ii\
-            tgQKC0NvcHlKb2JWaWV3Eh4KC2NvcHlfam9iX2lkGAEgASgJUgljb3B5Sm9iSWQSQAoGc3RhdHVzGAIgASgOMiguYXJjaGViYXNl\
-            LmRhdGFfZ2F0ZXdheS52MS5Db3B5Sm9iU3RhdHVzUgZzdGF0dXMSTAoLZGVzdGluYXRpb24YAyABKAsyKi5hcmNoZWJhc2UuZGF0\
-            YV9nYXRld2F5LnYxLkNvcHlEZXN0aW5hdGlvblILZGVzdGluYXRpb24SHwoLdG90YWxfaXRlbXMYBCABKAVSCnRvdGFsSXRlbXMS\
-            JwoPY29tcGxldGVkX2l0ZW1zGAUgASgFUg5jb21wbGV0ZWRJdGVtcxIhCgxmYWlsZWRfaXRlbXMYBiABKAVSC2ZhaWxlZEl0ZW1z\
-            EiMKDXNraXBwZWRfaXRlbXMYByABKAVSDHNraXBwZWRJdGVtcxIfCgt0b3RhbF9ieXRlcxgIIAEoA1IKdG90YWxCeXRlcxIhCgxj\
-            b3BpZWRfYnl0ZXMYCSABKANSC2NvcGllZEJ5dGVzEiYKD2NyZWF0ZWRfYXRfdW5peBgKIAEoA1INY3JlYXRlZEF0VW5peBImCg9z\
-            dGFydGVkX2F0X3VuaXgYCyABKANSDXN0YXJ0ZWRBdFVuaXgSKAoQZmluaXNoZWRfYXRfdW5peBgMIAEoA1IOZmluaXNoZWRBdFVu\
-            aXgSJwoPdGVybWluYWxfcmVhc29uGA0gASgJUg50ZXJtaW5hbFJlYXNvbiK8AQoXTGlzdENvcHlKb2JJdGVtc1JlcXVlc3QSHgoL\
-            Y29weV9qb2JfaWQYASABKAlSCWNvcHlKb2JJZBJFCghzdGF0dXNlcxgCIAMoDjIpLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
-            Q29weUl0ZW1TdGF0dXNSCHN0YXR1c2VzEhsKCXBhZ2Vfc2l6ZRgDIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgEIAEoCVIJ\
-            cGFnZVRva2VuIqsCCg9Db3B5Sm9iSXRlbVZpZXcSFwoHZmlsZV9pZBgBIAEoCVIGZmlsZUlkEjQKFmRlc3RpbmF0aW9uX29iamVj\
-            dF9rZXkYAiABKAlSFGRlc3RpbmF0aW9uT2JqZWN0S2V5EkEKBnN0YXR1cxgDIAEoDjIpLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
-            djEuQ29weUl0ZW1TdGF0dXNSBnN0YXR1cxIfCgtzb3VyY2Vfc2l6ZRgEIAEoA1IKc291cmNlU2l6ZRIhCgxjb3BpZWRfYnl0ZXMY\
-            BSABKANSC2NvcGllZEJ5dGVzEh0KCmVycm9yX2NvZGUYBiABKAlSCWVycm9yQ29kZRIjCg1lcnJvcl9tZXNzYWdlGAcgASgJUgxl\
-            cnJvck1lc3NhZ2UiowEKGExpc3RDb3B5Sm9iSXRlbXNSZXNwb25zZRJACgVpdGVtcxgBIAMoCzIqLmFyY2hlYmFzZS5kYXRhX2dh\
-            dGV3YXkudjEuQ29weUpvYkl0ZW1WaWV3UgVpdGVtcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4SHQoK\
-            dG90YWxfc2l6ZRgDIAEoBVIJdG90YWxTaXplIk4KFENhbmNlbENvcHlKb2JSZXF1ZXN0Eh4KC2NvcHlfam9iX2lkGAEgASgJUglj\
-            b3B5Sm9iSWQSFgoGcmVhc29uGAIgASgJUgZyZWFzb24ieQoVQ2FuY2VsQ29weUpvYlJlc3BvbnNlEh4KC2NvcHlfam9iX2lkGAEg\
-            ASgJUgljb3B5Sm9iSWQSQAoGc3RhdHVzGAIgASgOMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5Sm9iU3RhdHVzUgZz\
-            dGF0dXMiRgoNU3RvcmFnZU9iamVjdBIWCgZidWNrZXQYASABKAlSBmJ1Y2tldBIdCgpvYmplY3Rfa2V5GAIgASgJUglvYmplY3RL\
-            ZXki0AEKElByZXNpZ25lZE9wZXJhdGlvbhIWCgZtZXRob2QYASABKAlSBm1ldGhvZBIQCgN1cmkYAiABKAlSA3VyaRJUCgdoZWFk\
-            ZXJzGAMgAygLMjouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QcmVzaWduZWRPcGVyYXRpb24uSGVhZGVyc0VudHJ5UgdoZWFk\
-            ZXJzGjoKDEhlYWRlcnNFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBItUBChRQcmVzaWdu\
-            T2JqZWN0UmVxdWVzdBJACgZvYmplY3QYASABKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN0b3JhZ2VPYmplY3RSBm9i\
-            amVjdBJNCgthY2Nlc3NfbW9kZRgCIAEoDjIsLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbkFjY2Vzc01vZGVSCmFj\
-            Y2Vzc01vZGUSLAoSZXhwaXJlc19pbl9zZWNvbmRzGAMgASgDUhBleHBpcmVzSW5TZWNvbmRzIokCChVQcmVzaWduT2JqZWN0UmVz\
-            cG9uc2USQAoGb2JqZWN0GAEgASgLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdG9yYWdlT2JqZWN0UgZvYmplY3QSQQoE\
-            cmVhZBgCIAEoCzItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uUgRyZWFkEkMKBXdyaXRlGAMg\
-            ASgLMi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QcmVzaWduZWRPcGVyYXRpb25SBXdyaXRlEiYKD2V4cGlyZXNfYXRfdW5p\
-            eBgEIAEoA1INZXhwaXJlc0F0VW5peCKmAQoRUmVhZE9iamVjdFJlcXVlc3QSQAoGb2JqZWN0GAEgASgLMiguYXJjaGViYXNlLmRh\
-            dGFfZ2F0ZXdheS52MS5TdG9yYWdlT2JqZWN0UgZvYmplY3QSGwoJbWF4X2J5dGVzGAIgASgDUghtYXhCeXRlcxIyChVhbGxvd2Vk\
-            X2NvbnRlbnRfdHlwZXMYAyADKAlSE2FsbG93ZWRDb250ZW50VHlwZXMipwEKElJlYWRPYmplY3RSZXNwb25zZRJACgZvYmplY3QY\
-            ASABKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN0b3JhZ2VPYmplY3RSBm9iamVjdBIYCgdjb250ZW50GAIgASgMUgdj\
-            b250ZW50EiEKDGNvbnRlbnRfdHlwZRgDIAEoCVILY29udGVudFR5cGUSEgoEZXRhZxgEIAEoCVIEZXRhZyrTAQoUVXBsb2FkUmVj\
-            b3ZlcnlBY3Rpb24SJgoiVVBMT0FEX1JFQ09WRVJZX0FDVElPTl9VTlNQRUNJRklFRBAAEiMKH1VQTE9BRF9SRUNPVkVSWV9BQ1RJ\
-            T05fQ09OVElOVUUQARIoCiRVUExPQURfUkVDT1ZFUllfQUNUSU9OX0NPTVBMRVRFX09OTFkQAhIiCh5VUExPQURfUkVDT1ZFUllf\
-            QUNUSU9OX1JFU1RBUlQQAxIgChxVUExPQURfUkVDT1ZFUllfQUNUSU9OX0FCT1JUEAQqzQEKE0xvZ2ljYWxVcGxvYWRTdGF0dXMS\
-            JQohTE9HSUNBTF9VUExPQURfU1RBVFVTX1VOU1BFQ0lGSUVEEAASIAocTE9HSUNBTF9VUExPQURfU1RBVFVTX0FDVElWRRABEiQK\
-            IExPR0lDQUxfVVBMT0FEX1NUQVRVU19DT01QTEVUSU5HEAISIwofTE9HSUNBTF9VUExPQURfU1RBVFVTX0NPTVBMRVRFRBADEiIK\
-            HkxPR0lDQUxfVVBMT0FEX1NUQVRVU19URVJNSU5BTBAEKrcBChBTdG9yZWRGaWxlU3RhdHVzEiIKHlNUT1JFRF9GSUxFX1NUQVRV\
-            U19VTlNQRUNJRklFRBAAEh0KGVNUT1JFRF9GSUxFX1NUQVRVU19TVE9SRUQQARIeChpTVE9SRURfRklMRV9TVEFUVVNfREVMRVRF\
-            RBACEiAKHFNUT1JFRF9GSUxFX1NUQVRVU19DT1JSVVBURUQQAxIeChpTVE9SRURfRklMRV9TVEFUVVNfVU5LTk9XThAEKvQBChBE\
-            YXRhT2JqZWN0U3RhdHVzEiIKHkRBVEFfT0JKRUNUX1NUQVRVU19VTlNQRUNJRklFRBAAEh4KGkRBVEFfT0JKRUNUX1NUQVRVU19D\
-            UkVBVEVEEAESHwobREFUQV9PQkpFQ1RfU1RBVFVTX1VQTE9BREVEEAISHwobREFUQV9PQkpFQ1RfU1RBVFVTX1ZFUklGSUVEEAMS\
-            GgoWREFUQV9PQkpFQ1RfU1RBVFVTX0JBRBAEEh4KGkRBVEFfT0JKRUNUX1NUQVRVU19BQk9SVEVEEAUSHgoaREFUQV9PQkpFQ1Rf\
-            U1RBVFVTX0lOVkFMSUQQBiqFAgoNQ29weUpvYlN0YXR1cxIfChtDT1BZX0pPQl9TVEFUVVNfVU5TUEVDSUZJRUQQABIaChZDT1BZ\
-            X0pPQl9TVEFUVVNfUVVFVUVEEAESGwoXQ09QWV9KT0JfU1RBVFVTX1JVTk5JTkcQAhIdChlDT1BZX0pPQl9TVEFUVVNfU1VDQ0VF\
-            REVEEAMSIgoeQ09QWV9KT0JfU1RBVFVTX1BBUlRJQUxfRkFJTEVEEAQSGgoWQ09QWV9KT0JfU1RBVFVTX0ZBSUxFRBAFEh0KGUNP\
-            UFlfSk9CX1NUQVRVU19DQU5DRUxJTkcQBhIcChhDT1BZX0pPQl9TVEFUVVNfQ0FOQ0VMRUQQByrwAQoOQ29weUl0ZW1TdGF0dXMS\
-            IAocQ09QWV9JVEVNX1NUQVRVU19VTlNQRUNJRklFRBAAEhsKF0NPUFlfSVRFTV9TVEFUVVNfUVVFVUVEEAESHAoYQ09QWV9JVEVN\
-            X1NUQVRVU19DT1BZSU5HEAISHgoaQ09QWV9JVEVNX1NUQVRVU19TVUNDRUVERUQQAxIkCiBDT1BZX0lURU1fU1RBVFVTX0ZBSUxF\
-            RF9URVJNSU5BTBAEEhwKGENPUFlfSVRFTV9TVEFUVVNfU0tJUFBFRBAFEh0KGUNPUFlfSVRFTV9TVEFUVVNfQ0FOQ0VMRUQQBiqZ\
-            AQoRUHJlc2lnbkFjY2Vzc01vZGUSIwofUFJFU0lHTl9BQ0NFU1NfTU9ERV9VTlNQRUNJRklFRBAAEhwKGFBSRVNJR05fQUNDRVNT\
-            X01PREVfUkVBRBABEh0KGVBSRVNJR05fQUNDRVNTX01PREVfV1JJVEUQAhIiCh5QUkVTSUdOX0FDQ0VTU19NT0RFX1JFQURfV1JJ\
-            VEUQAyq0AwoURGF0YUdhdGV3YXlFcnJvckNvZGUSJwojREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfVU5TUEVDSUZJRUQQABIrCidE\
-            QVRBX0dBVEVXQVlfRVJST1JfQ09ERV9VTkFVVEhFTlRJQ0FURUQQARIsCihEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9VUExPQURf\
-            Tk9UX0ZPVU5EEAISLAooREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfVVBMT0FEX05PVF9PV05FRBADEjIKLkRBVEFfR0FURVdBWV9F\
-            UlJPUl9DT0RFX1VQTE9BRF9OT1RfUkVGUkVTSEFCTEUQBBIsCihEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9JTlZBTElEX0FSR1VN\
-            RU5UEAUSLworREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfRkFJTEVEX1BSRUNPTkRJVElPThAGEisKJ0RBVEFfR0FURVdBWV9FUlJP\
-            Ul9DT0RFX1NUU19VTkFWQUlMQUJMRRAHEioKJkRBVEFfR0FURVdBWV9FUlJPUl9DT0RFX0lOVEVSTkFMX0VSUk9SEAgqTgoPRG93\
-            bmxvYWRQdXJwb3NlEiAKHERPV05MT0FEX1BVUlBPU0VfVU5TUEVDSUZJRUQQABIZChVET1dOTE9BRF9QVVJQT1NFX1ZJRVcQATLB\
-            CAoSRGF0YUdhdGV3YXlTZXJ2aWNlEpwBChNDcmVhdGVMb2dpY2FsVXBsb2FkEjUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5D\
-            cmVhdGVMb2dpY2FsVXBsb2FkUmVxdWVzdBo2LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlTG9naWNhbFVwbG9hZFJl\
-            c3BvbnNlIhaC0+STAhAiCy92MS91cGxvYWRzOgEqErMBChFHZXRVcGxvYWRSZWNvdmVyeRIzLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
-            YXkudjEuR2V0VXBsb2FkUmVjb3ZlcnlSZXF1ZXN0GjQuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRVcGxvYWRSZWNvdmVy\
-            eVJlc3BvbnNlIjOQAgKC0+STAioSKC92MS91cGxvYWRzL3tsb2dpY2FsX3VwbG9hZF9pZH0vcmVjb3ZlcnkS2AEKGFJlaXNzdWVV\
-            cGxvYWRDcmVkZW50aWFscxI6LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVpc3N1ZVVwbG9hZENyZWRlbnRpYWxzUmVxdWVz\
-            dBo7LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVpc3N1ZVVwbG9hZENyZWRlbnRpYWxzUmVzcG9uc2UiQ5ACAoLT5JMCOiI1\
-            L3YxL3VwbG9hZHMvYnlVcGxvYWRJZC97dXBsb2FkX2lkfTpyZWlzc3VlQ3JlZGVudGlhbHM6ASoSoQEKC0Fib3J0VXBsb2FkEi0u\
-            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5BYm9ydFVwbG9hZFJlcXVlc3QaLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkFi\
-            b3J0VXBsb2FkUmVzcG9uc2UiM5ACAoLT5JMCKiIlL3YxL3VwbG9hZHMve2xvZ2ljYWxfdXBsb2FkX2lkfTphYm9ydDoBKhKwAQoO\
-            Q29tcGxldGVVcGxvYWQSMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvbXBsZXRlVXBsb2FkUmVxdWVzdBoxLmFyY2hlYmFz\
-            ZS5kYXRhX2dhdGV3YXkudjEuQ29tcGxldGVVcGxvYWRSZXNwb25zZSI5kAICgtPkkwIwIisvdjEvdXBsb2Fkcy9ieVVwbG9hZElk\
-            L3t1cGxvYWRfaWR9OmNvbXBsZXRlOgEqEqMBCg9GaW5kU3RvcmVkRmlsZXMSMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkZp\
-            bmRTdG9yZWRGaWxlc1JlcXVlc3QaMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkZpbmRTdG9yZWRGaWxlc1Jlc3BvbnNlIimQ\
-            AgGC0+STAiAiGy92MS91cGxvYWRzOmZpbmRTdG9yZWRGaWxlczoBKjLHAgoYRGF0YUdhdGV3YXlPYmplY3RTZXJ2aWNlEoQBCgtM\
-            aXN0T2JqZWN0cxItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdHNSZXF1ZXN0Gi4uYXJjaGViYXNlLmRhdGFf\
-            Z2F0ZXdheS52MS5MaXN0T2JqZWN0c1Jlc3BvbnNlIhaQAgGC0+STAg0SCy92MS9vYmplY3RzEqMBCg9SZXF1ZXN0RG93bmxvYWQS\
-            MS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlcXVlc3REb3dubG9hZFJlcXVlc3QaMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
-            LnYxLlJlcXVlc3REb3dubG9hZFJlc3BvbnNlIimQAgKC0+STAiAiGy92MS9vYmplY3RzOnJlcXVlc3REb3dubG9hZDoBKjKKBQoW\
-            RGF0YUdhdGV3YXlDb3B5U2VydmljZRKLAQoNQ3JlYXRlQ29weUpvYhIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRl\
-            Q29weUpvYlJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNyZWF0ZUNvcHlKb2JSZXNwb25zZSIXgtPkkwIRIgwv\
-            djEvY29weUpvYnM6ASoSkAEKCkdldENvcHlKb2ISLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldENvcHlKb2JSZXF1ZXN0\
-            Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRDb3B5Sm9iUmVzcG9uc2UiJZACAYLT5JMCHBIaL3YxL2NvcHlKb2JzL3tj\
-            b3B5X2pvYl9pZH0SqAEKEExpc3RDb3B5Sm9iSXRlbXMSMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RDb3B5Sm9iSXRl\
-            bXNSZXF1ZXN0GjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0Q29weUpvYkl0ZW1zUmVzcG9uc2UiK5ACAYLT5JMCIhIg\
-            L3YxL2NvcHlKb2JzL3tjb3B5X2pvYl9pZH0vaXRlbXMSowEKDUNhbmNlbENvcHlKb2ISLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
-            LnYxLkNhbmNlbENvcHlKb2JSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxDb3B5Sm9iUmVzcG9uc2Ui\
-            L5ACAoLT5JMCJiIhL3YxL2NvcHlKb2JzL3tjb3B5X2pvYl9pZH06Y2FuY2VsOgEqMsMCChFEZXZpY2VJbml0U2VydmljZRKSAQoK\
-            SW5pdERldmljZRIsLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuSW5pdERldmljZVJlcXVlc3QaLS5hcmNoZWJhc2UuZGF0YV9n\
-            YXRld2F5LnYxLkluaXREZXZpY2VSZXNwb25zZSIngtPkkwIhIhwvdjEvZGV2aWNlcy97ZGV2aWNlX2lkfTppbml0OgEqEpgBCgxS\
-            ZWluaXREZXZpY2USLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlaW5pdERldmljZVJlcXVlc3QaLS5hcmNoZWJhc2UuZGF0\
-            YV9nYXRld2F5LnYxLkluaXREZXZpY2VSZXNwb25zZSIpgtPkkwIjIh4vdjEvZGV2aWNlcy97ZGV2aWNlX2lkfTpyZWluaXQ6ASoy\
-            7gIKFkludGVybmFsU3RvcmFnZVNlcnZpY2USmwEKDVByZXNpZ25PYmplY3QSLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlBy\
-            ZXNpZ25PYmplY3RSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QcmVzaWduT2JqZWN0UmVzcG9uc2UiJ4LT5JMC\
-            ISIcL3YxL2ludGVybmFsL29iamVjdHM6cHJlc2lnbjoBKhK1AQoKUmVhZE9iamVjdBIsLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
-            djEuUmVhZE9iamVjdFJlcXVlc3QaLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlYWRPYmplY3RSZXNwb25zZSJKgtPkkwJE\
-            EhkvdjEvaW50ZXJuYWwvb2JqZWN0czpyZWFkWicSHC92MS9pbnRlcm5hbC9vYmplY3RzOmNvbnRlbnRiB2NvbnRlbnRiBnByb3Rv\
-            Mw==
+            bWVzEi0KEndpdGhfb3JnYW5pemF0aW9ucxhpIAEoCFIRd2l0aE9yZ2FuaXphdGlvbnMSIwoNd2l0aF90cmFzaGluZxhqIAEoCFIM\
+            d2l0aFRyYXNoaW5nIrUICgpEYXRhT2JqZWN0EhsKCW9iamVjdF9pZBgBIAEoCVIIb2JqZWN0SWQSFwoHZmlsZV9pZBgCIAEoCVIG\
+            ZmlsZUlkEkMKBnN0YXR1cxgDIAEoDjIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdFN0YXR1c1IGc3RhdHVz\
+            Eh0KCnNpemVfYnl0ZXMYBCABKANSCXNpemVCeXRlcxImCg9jcmVhdGVkX2F0X3VuaXgYBiABKANSDWNyZWF0ZWRBdFVuaXgSKAoQ\
+            dXBsb2FkZWRfYXRfdW5peBgHIAEoA1IOdXBsb2FkZWRBdFVuaXgSKAoQdmVyaWZpZWRfYXRfdW5peBgIIAEoA1IOdmVyaWZpZWRB\
+            dFVuaXgSEgoEZXRhZxgJIAEoCVIEZXRhZxISCgRuYW1lGGQgASgJUgRuYW1lEiEKDGNvbnRlbnRfdHlwZRhlIAEoCVILY29udGVu\
+            dFR5cGUSGwoJZGV2aWNlX2lkGGYgASgJUghkZXZpY2VJZBIXCgdzaXRlX2lkGGcgASgDUgZzaXRlSWQSQwoEdGFncxhoIAMoCzIv\
+            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdC5UYWdzRW50cnlSBHRhZ3MSHQoKY3JjNjRfZWNtYRhpIAEoCVIJ\
+            Y3JjNjRFY21hEj8KDXJlY29yZGVkX2Zyb20YaiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgxyZWNvcmRlZEZyb20S\
+            OwoLcmVjb3JkZWRfdG8YayABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgpyZWNvcmRlZFRvEjkKCnRyYXNoZWRfYXQY\
+            bCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgl0cmFzaGVkQXQSIwoNcmVsYXRpdmVfcGF0aBhtIAEoCVIMcmVsYXRp\
+            dmVQYXRoEj8KBmZvbGRlchhuIAEoCzInLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0Rm9sZGVyUgZmb2xkZXISFgoG\
+            dG9waWNzGG8gAygJUgZ0b3BpY3MSHwoLZGV2aWNlX25hbWUYcCABKAlSCmRldmljZU5hbWUSIgoMb3JnYW5pemF0aW9uGHEgASgJ\
+            Ugxvcmdhbml6YXRpb24SHQoKdHJhc2hlZF9ieRhyIAEoCVIJdHJhc2hlZEJ5EiEKDHRyYXNoX3JlYXNvbhhzIAEoCVILdHJhc2hS\
+            ZWFzb24SNQoIcHVyZ2VfYXQYdCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgdwdXJnZUF0GjcKCVRhZ3NFbnRyeRIQ\
+            CgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBIpcCCgxPYmplY3RGb2xkZXISEgoEcGF0aBgBIAEoCVIE\
+            cGF0aBIWCgZmaWx0ZXIYAiABKAlSBmZpbHRlchIYCgdvYmplY3RzGAMgASgDUgdvYmplY3RzEh0KCnNpemVfYnl0ZXMYBCABKANS\
+            CXNpemVCeXRlcxIkCg5pc19sb3dlcl9ib3VuZBgFIAEoCFIMaXNMb3dlckJvdW5kEj8KDXJlY29yZGVkX2Zyb20YBiABKAsyGi5n\
+            b29nbGUucHJvdG9idWYuVGltZXN0YW1wUgxyZWNvcmRlZEZyb20SOwoLcmVjb3JkZWRfdG8YByABKAsyGi5nb29nbGUucHJvdG9i\
+            dWYuVGltZXN0YW1wUgpyZWNvcmRlZFRvIn4KE0xpc3RPYmplY3RzUmVzcG9uc2USPwoHb2JqZWN0cxgBIAMoCzIlLmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdFIHb2JqZWN0cxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9r\
+            ZW4ipAEKFlJlcXVlc3REb3dubG9hZFJlcXVlc3QSGQoIZmlsZV9pZHMYASADKAlSB2ZpbGVJZHMSKQoQbGlmZXRpbWVfc2Vjb25k\
+            cxgCIAEoA1IPbGlmZXRpbWVTZWNvbmRzEkQKB3B1cnBvc2UYZCABKA4yKi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRvd25s\
+            b2FkUHVycG9zZVIHcHVycG9zZSLrAQoWRG93bmxvYWRPYmplY3RMb2NhdGlvbhIXCgdmaWxlX2lkGAEgASgJUgZmaWxlSWQSQQoE\
+            cmVhZBgCIAEoCzItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uUgRyZWFkEhIKBG5hbWUYZCAB\
+            KAlSBG5hbWUSHQoKc2l6ZV9ieXRlcxhlIAEoA1IJc2l6ZUJ5dGVzEh0KCmNyYzY0X2VjbWEYZiABKAlSCWNyYzY0RWNtYRIjCg1y\
+            ZWxhdGl2ZV9wYXRoGGcgASgJUgxyZWxhdGl2ZVBhdGgi+gEKF1JlcXVlc3REb3dubG9hZFJlc3BvbnNlEkcKBWZpbGVzGAEgAygL\
+            MjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Eb3dubG9hZE9iamVjdExvY2F0aW9uUgVmaWxlcxImCg9leHBpcmVzX2F0X3Vu\
+            aXgYAiABKANSDWV4cGlyZXNBdFVuaXgSOwoabGFyZ2VfZmlsZV90aHJlc2hvbGRfYnl0ZXMYAyABKANSF2xhcmdlRmlsZVRocmVz\
+            aG9sZEJ5dGVzEjEKFXJhbmdlX3BhcnRfc2l6ZV9ieXRlcxgEIAEoA1IScmFuZ2VQYXJ0U2l6ZUJ5dGVzIqgBChRDcmVhdGVDb3B5\
+            Sm9iUmVxdWVzdBIZCghmaWxlX2lkcxgBIAMoCVIHZmlsZUlkcxJMCgtkZXN0aW5hdGlvbhgCIAEoCzIqLmFyY2hlYmFzZS5kYXRh\
+            X2dhdGV3YXkudjEuQ29weURlc3RpbmF0aW9uUgtkZXN0aW5hdGlvbhInCg9pZGVtcG90ZW5jeV9rZXkYAyABKAlSDmlkZW1wb3Rl\
+            bmN5S2V5Ir0BCg9Db3B5RGVzdGluYXRpb24SFgoGYnVja2V0GAEgASgJUgZidWNrZXQSGgoIZW5kcG9pbnQYAiABKAlSCGVuZHBv\
+            aW50EhYKBnJlZ2lvbhgDIAEoCVIGcmVnaW9uEiEKDGtleV90ZW1wbGF0ZRgEIAEoCVILa2V5VGVtcGxhdGUSHQoKYWNjb3VudF9p\
+            ZBgFIAEoCVIJYWNjb3VudElkEhwKCmttc19rZXlfaWQYBiABKAlSCGttc0tleUlkIs4BChVDcmVhdGVDb3B5Sm9iUmVzcG9uc2US\
+            HgoLY29weV9qb2JfaWQYASABKAlSCWNvcHlKb2JJZBJACgZzdGF0dXMYAiABKA4yKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
+            LkNvcHlKb2JTdGF0dXNSBnN0YXR1cxIfCgt0b3RhbF9pdGVtcxgDIAEoBVIKdG90YWxJdGVtcxIyChVlc3RpbWF0ZWRfdG90YWxf\
+            Ynl0ZXMYBCABKANSE2VzdGltYXRlZFRvdGFsQnl0ZXMiMwoRR2V0Q29weUpvYlJlcXVlc3QSHgoLY29weV9qb2JfaWQYASABKAlS\
+            CWNvcHlKb2JJZCJOChJHZXRDb3B5Sm9iUmVzcG9uc2USOAoDam9iGAEgASgLMiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5D\
+            b3B5Sm9iVmlld1IDam9iIrYECgtDb3B5Sm9iVmlldxIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpvYklkEkAKBnN0YXR1cxgC\
+            IAEoDjIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weUpvYlN0YXR1c1IGc3RhdHVzEkwKC2Rlc3RpbmF0aW9uGAMgASgL\
+            MiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5RGVzdGluYXRpb25SC2Rlc3RpbmF0aW9uEh8KC3RvdGFsX2l0ZW1zGAQg\
+            ASgFUgp0b3RhbEl0ZW1zEicKD2NvbXBsZXRlZF9pdGVtcxgFIAEoBVIOY29tcGxldGVkSXRlbXMSIQoMZmFpbGVkX2l0ZW1zGAYg\
+            ASgFUgtmYWlsZWRJdGVtcxIjCg1za2lwcGVkX2l0ZW1zGAcgASgFUgxza2lwcGVkSXRlbXMSHwoLdG90YWxfYnl0ZXMYCCABKANS\
+            CnRvdGFsQnl0ZXMSIQoMY29waWVkX2J5dGVzGAkgASgDUgtjb3BpZWRCeXRlcxImCg9jcmVhdGVkX2F0X3VuaXgYCiABKANSDWNy\
+            ZWF0ZWRBdFVuaXgSJgoPc3RhcnRlZF9hdF91bml4GAsgASgDUg1zdGFydGVkQXRVbml4EigKEGZpbmlzaGVkX2F0X3VuaXgYDCAB\
+            KANSDmZpbmlzaGVkQXRVbml4EicKD3Rlcm1pbmFsX3JlYXNvbhgNIAEoCVIOdGVybWluYWxSZWFzb24ivAEKF0xpc3RDb3B5Sm9i\
+            SXRlbXNSZXF1ZXN0Eh4KC2NvcHlfam9iX2lkGAEgASgJUgljb3B5Sm9iSWQSRQoIc3RhdHVzZXMYAiADKA4yKS5hcmNoZWJhc2Uu\
+            ZGF0YV9nYXRld2F5LnYxLkNvcHlJdGVtU3RhdHVzUghzdGF0dXNlcxIbCglwYWdlX3NpemUYAyABKAVSCHBhZ2VTaXplEh0KCnBh\
+            Z2VfdG9rZW4YBCABKAlSCXBhZ2VUb2tlbiKrAgoPQ29weUpvYkl0ZW1WaWV3EhcKB2ZpbGVfaWQYASABKAlSBmZpbGVJZBI0ChZk\
+            ZXN0aW5hdGlvbl9vYmplY3Rfa2V5GAIgASgJUhRkZXN0aW5hdGlvbk9iamVjdEtleRJBCgZzdGF0dXMYAyABKA4yKS5hcmNoZWJh\
+            c2UuZGF0YV9nYXRld2F5LnYxLkNvcHlJdGVtU3RhdHVzUgZzdGF0dXMSHwoLc291cmNlX3NpemUYBCABKANSCnNvdXJjZVNpemUS\
+            IQoMY29waWVkX2J5dGVzGAUgASgDUgtjb3BpZWRCeXRlcxIdCgplcnJvcl9jb2RlGAYgASgJUgllcnJvckNvZGUSIwoNZXJyb3Jf\
+            bWVzc2FnZRgHIAEoCVIMZXJyb3JNZXNzYWdlIqMBChhMaXN0Q29weUpvYkl0ZW1zUmVzcG9uc2USQAoFaXRlbXMYASADKAsyKi5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlKb2JJdGVtVmlld1IFaXRlbXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1u\
+            ZXh0UGFnZVRva2VuEh0KCnRvdGFsX3NpemUYAyABKAVSCXRvdGFsU2l6ZSJOChRDYW5jZWxDb3B5Sm9iUmVxdWVzdBIeCgtjb3B5\
+            X2pvYl9pZBgBIAEoCVIJY29weUpvYklkEhYKBnJlYXNvbhgCIAEoCVIGcmVhc29uInkKFUNhbmNlbENvcHlKb2JSZXNwb25zZRIe\
+            Cgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpvYklkEkAKBnN0YXR1cxgCIAEoDjIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
+            Q29weUpvYlN0YXR1c1IGc3RhdHVzIkYKDVN0b3JhZ2VPYmplY3QSFgoGYnVja2V0GAEgASgJUgZidWNrZXQSHQoKb2JqZWN0X2tl\
+            eRgCIAEoCVIJb2JqZWN0S2V5ItABChJQcmVzaWduZWRPcGVyYXRpb24SFgoGbWV0aG9kGAEgASgJUgZtZXRob2QSEAoDdXJpGAIg\
+            ASgJUgN1cmkSVAoHaGVhZGVycxgDIAMoCzI6LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uLkhl\
+            YWRlcnNFbnRyeVIHaGVhZGVycxo6CgxIZWFkZXJzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVl\
+            OgI4ASLVAQoUUHJlc2lnbk9iamVjdFJlcXVlc3QSQAoGb2JqZWN0GAEgASgLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5T\
+            dG9yYWdlT2JqZWN0UgZvYmplY3QSTQoLYWNjZXNzX21vZGUYAiABKA4yLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNp\
+            Z25BY2Nlc3NNb2RlUgphY2Nlc3NNb2RlEiwKEmV4cGlyZXNfaW5fc2Vjb25kcxgDIAEoA1IQZXhwaXJlc0luU2Vjb25kcyKJAgoV\
+            UHJlc2lnbk9iamVjdFJlc3BvbnNlEkAKBm9iamVjdBgBIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmFnZU9i\
+            amVjdFIGb2JqZWN0EkEKBHJlYWQYAiABKAsyLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25lZE9wZXJhdGlvblIE\
+            cmVhZBJDCgV3cml0ZRgDIAEoCzItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uUgV3cml0ZRIm\
+            Cg9leHBpcmVzX2F0X3VuaXgYBCABKANSDWV4cGlyZXNBdFVuaXgipgEKEVJlYWRPYmplY3RSZXF1ZXN0EkAKBm9iamVjdBgBIAEo\
+            CzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmFnZU9iamVjdFIGb2JqZWN0EhsKCW1heF9ieXRlcxgCIAEoA1IIbWF4\
+            Qnl0ZXMSMgoVYWxsb3dlZF9jb250ZW50X3R5cGVzGAMgAygJUhNhbGxvd2VkQ29udGVudFR5cGVzIqcBChJSZWFkT2JqZWN0UmVz\
+            cG9uc2USQAoGb2JqZWN0GAEgASgLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdG9yYWdlT2JqZWN0UgZvYmplY3QSGAoH\
+            Y29udGVudBgCIAEoDFIHY29udGVudBIhCgxjb250ZW50X3R5cGUYAyABKAlSC2NvbnRlbnRUeXBlEhIKBGV0YWcYBCABKAlSBGV0\
+            YWcq0wEKFFVwbG9hZFJlY292ZXJ5QWN0aW9uEiYKIlVQTE9BRF9SRUNPVkVSWV9BQ1RJT05fVU5TUEVDSUZJRUQQABIjCh9VUExP\
+            QURfUkVDT1ZFUllfQUNUSU9OX0NPTlRJTlVFEAESKAokVVBMT0FEX1JFQ09WRVJZX0FDVElPTl9DT01QTEVURV9PTkxZEAISIgoe\
+            VVBMT0FEX1JFQ09WRVJZX0FDVElPTl9SRVNUQVJUEAMSIAocVVBMT0FEX1JFQ09WRVJZX0FDVElPTl9BQk9SVBAEKs0BChNMb2dp\
+            Y2FsVXBsb2FkU3RhdHVzEiUKIUxPR0lDQUxfVVBMT0FEX1NUQVRVU19VTlNQRUNJRklFRBAAEiAKHExPR0lDQUxfVVBMT0FEX1NU\
+            QVRVU19BQ1RJVkUQARIkCiBMT0dJQ0FMX1VQTE9BRF9TVEFUVVNfQ09NUExFVElORxACEiMKH0xPR0lDQUxfVVBMT0FEX1NUQVRV\
+            U19DT01QTEVURUQQAxIiCh5MT0dJQ0FMX1VQTE9BRF9TVEFUVVNfVEVSTUlOQUwQBCq3AQoQU3RvcmVkRmlsZVN0YXR1cxIiCh5T\
+            VE9SRURfRklMRV9TVEFUVVNfVU5TUEVDSUZJRUQQABIdChlTVE9SRURfRklMRV9TVEFUVVNfU1RPUkVEEAESHgoaU1RPUkVEX0ZJ\
+            TEVfU1RBVFVTX0RFTEVURUQQAhIgChxTVE9SRURfRklMRV9TVEFUVVNfQ09SUlVQVEVEEAMSHgoaU1RPUkVEX0ZJTEVfU1RBVFVT\
+            X1VOS05PV04QBCr0AQoQRGF0YU9iamVjdFN0YXR1cxIiCh5EQVRBX09CSkVDVF9TVEFUVVNfVU5TUEVDSUZJRUQQABIeChpEQVRB\
+            X09CSkVDVF9TVEFUVVNfQ1JFQVRFRBABEh8KG0RBVEFfT0JKRUNUX1NUQVRVU19VUExPQURFRBACEh8KG0RBVEFfT0JKRUNUX1NU\
+            QVRVU19WRVJJRklFRBADEhoKFkRBVEFfT0JKRUNUX1NUQVRVU19CQUQQBBIeChpEQVRBX09CSkVDVF9TVEFUVVNfQUJPUlRFRBAF\
+            Eh4KGkRBVEFfT0JKRUNUX1NUQVRVU19JTlZBTElEEAYqhQIKDUNvcHlKb2JTdGF0dXMSHwobQ09QWV9KT0JfU1RBVFVTX1VOU1BF\
+            Q0lGSUVEEAASGgoWQ09QWV9KT0JfU1RBVFVTX1FVRVVFRBABEhsKF0NPUFlfSk9CX1NUQVRVU19SVU5OSU5HEAISHQoZQ09QWV9K\
+            T0JfU1RBVFVTX1NVQ0NFRURFRBADEiIKHkNPUFlfSk9CX1NUQVRVU19QQVJUSUFMX0ZBSUxFRBAEEhoKFkNPUFlfSk9CX1NUQVRV\
+            U19GQUlMRUQQBRIdChlDT1BZX0pPQl9TVEFUVVNfQ0FOQ0VMSU5HEAYSHAoYQ09QWV9KT0JfU1RBVFVTX0NBTkNFTEVEEAcq8AEK\
+            DkNvcHlJdGVtU3RhdHVzEiAKHENPUFlfSVRFTV9TVEFUVVNfVU5TUEVDSUZJRUQQABIbChdDT1BZX0lURU1fU1RBVFVTX1FVRVVF\
+            RBABEhwKGENPUFlfSVRFTV9TVEFUVVNfQ09QWUlORxACEh4KGkNPUFlfSVRFTV9TVEFUVVNfU1VDQ0VFREVEEAMSJAogQ09QWV9J\
+            VEVNX1NUQVRVU19GQUlMRURfVEVSTUlOQUwQBBIcChhDT1BZX0lURU1fU1RBVFVTX1NLSVBQRUQQBRIdChlDT1BZX0lURU1fU1RB\
+            VFVTX0NBTkNFTEVEEAYqmQEKEVByZXNpZ25BY2Nlc3NNb2RlEiMKH1BSRVNJR05fQUNDRVNTX01PREVfVU5TUEVDSUZJRUQQABIc\
+            ChhQUkVTSUdOX0FDQ0VTU19NT0RFX1JFQUQQARIdChlQUkVTSUdOX0FDQ0VTU19NT0RFX1dSSVRFEAISIgoeUFJFU0lHTl9BQ0NF\
+            U1NfTU9ERV9SRUFEX1dSSVRFEAMqtAMKFERhdGFHYXRld2F5RXJyb3JDb2RlEicKI0RBVEFfR0FURVdBWV9FUlJPUl9DT0RFX1VO\
+            U1BFQ0lGSUVEEAASKwonREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfVU5BVVRIRU5USUNBVEVEEAESLAooREFUQV9HQVRFV0FZX0VS\
+            Uk9SX0NPREVfVVBMT0FEX05PVF9GT1VORBACEiwKKERBVEFfR0FURVdBWV9FUlJPUl9DT0RFX1VQTE9BRF9OT1RfT1dORUQQAxIy\
+            Ci5EQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9VUExPQURfTk9UX1JFRlJFU0hBQkxFEAQSLAooREFUQV9HQVRFV0FZX0VSUk9SX0NP\
+            REVfSU5WQUxJRF9BUkdVTUVOVBAFEi8KK0RBVEFfR0FURVdBWV9FUlJPUl9DT0RFX0ZBSUxFRF9QUkVDT05ESVRJT04QBhIrCidE\
+            QVRBX0dBVEVXQVlfRVJST1JfQ09ERV9TVFNfVU5BVkFJTEFCTEUQBxIqCiZEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9JTlRFUk5B\
+            TF9FUlJPUhAIKk4KD0Rvd25sb2FkUHVycG9zZRIgChxET1dOTE9BRF9QVVJQT1NFX1VOU1BFQ0lGSUVEEAASGQoVRE9XTkxPQURf\
+            UFVSUE9TRV9WSUVXEAEywQgKEkRhdGFHYXRld2F5U2VydmljZRKcAQoTQ3JlYXRlTG9naWNhbFVwbG9hZBI1LmFyY2hlYmFzZS5k\
+            YXRhX2dhdGV3YXkudjEuQ3JlYXRlTG9naWNhbFVwbG9hZFJlcXVlc3QaNi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNyZWF0\
+            ZUxvZ2ljYWxVcGxvYWRSZXNwb25zZSIWgtPkkwIQIgsvdjEvdXBsb2FkczoBKhKzAQoRR2V0VXBsb2FkUmVjb3ZlcnkSMy5hcmNo\
+            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFVwbG9hZFJlY292ZXJ5UmVxdWVzdBo0LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
+            R2V0VXBsb2FkUmVjb3ZlcnlSZXNwb25zZSIzkAICgtPkkwIqEigvdjEvdXBsb2Fkcy97bG9naWNhbF91cGxvYWRfaWR9L3JlY292\
+            ZXJ5EtgBChhSZWlzc3VlVXBsb2FkQ3JlZGVudGlhbHMSOi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlaXNzdWVVcGxvYWRD\
+            cmVkZW50aWFsc1JlcXVlc3QaOy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlaXNzdWVVcGxvYWRDcmVkZW50aWFsc1Jlc3Bv\
+            bnNlIkOQAgKC0+STAjoiNS92MS91cGxvYWRzL2J5VXBsb2FkSWQve3VwbG9hZF9pZH06cmVpc3N1ZUNyZWRlbnRpYWxzOgEqEqEB\
+            CgtBYm9ydFVwbG9hZBItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQWJvcnRVcGxvYWRSZXF1ZXN0Gi4uYXJjaGViYXNlLmRh\
+            dGFfZ2F0ZXdheS52MS5BYm9ydFVwbG9hZFJlc3BvbnNlIjOQAgKC0+STAioiJS92MS91cGxvYWRzL3tsb2dpY2FsX3VwbG9hZF9p\
+            ZH06YWJvcnQ6ASoSsAEKDkNvbXBsZXRlVXBsb2FkEjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db21wbGV0ZVVwbG9hZFJl\
+            cXVlc3QaMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvbXBsZXRlVXBsb2FkUmVzcG9uc2UiOZACAoLT5JMCMCIrL3YxL3Vw\
+            bG9hZHMvYnlVcGxvYWRJZC97dXBsb2FkX2lkfTpjb21wbGV0ZToBKhKjAQoPRmluZFN0b3JlZEZpbGVzEjEuYXJjaGViYXNlLmRh\
+            dGFfZ2F0ZXdheS52MS5GaW5kU3RvcmVkRmlsZXNSZXF1ZXN0GjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5GaW5kU3RvcmVk\
+            RmlsZXNSZXNwb25zZSIpkAIBgtPkkwIgIhsvdjEvdXBsb2FkczpmaW5kU3RvcmVkRmlsZXM6ASoyxwIKGERhdGFHYXRld2F5T2Jq\
+            ZWN0U2VydmljZRKEAQoLTGlzdE9iamVjdHMSLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RPYmplY3RzUmVxdWVzdBou\
+            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdHNSZXNwb25zZSIWkAIBgtPkkwINEgsvdjEvb2JqZWN0cxKjAQoP\
+            UmVxdWVzdERvd25sb2FkEjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXF1ZXN0RG93bmxvYWRSZXF1ZXN0GjIuYXJjaGVi\
+            YXNlLmRhdGFfZ2F0ZXdheS52MS5SZXF1ZXN0RG93bmxvYWRSZXNwb25zZSIpkAICgtPkkwIgIhsvdjEvb2JqZWN0czpyZXF1ZXN0\
+            RG93bmxvYWQ6ASoyigUKFkRhdGFHYXRld2F5Q29weVNlcnZpY2USiwEKDUNyZWF0ZUNvcHlKb2ISLy5hcmNoZWJhc2UuZGF0YV9n\
+            YXRld2F5LnYxLkNyZWF0ZUNvcHlKb2JSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DcmVhdGVDb3B5Sm9iUmVz\
+            cG9uc2UiF4LT5JMCESIML3YxL2NvcHlKb2JzOgEqEpABCgpHZXRDb3B5Sm9iEiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5H\
+            ZXRDb3B5Sm9iUmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0Q29weUpvYlJlc3BvbnNlIiWQAgGC0+STAhwS\
+            Gi92MS9jb3B5Sm9icy97Y29weV9qb2JfaWR9EqgBChBMaXN0Q29weUpvYkl0ZW1zEjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
+            MS5MaXN0Q29weUpvYkl0ZW1zUmVxdWVzdBozLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdENvcHlKb2JJdGVtc1Jlc3Bv\
+            bnNlIiuQAgGC0+STAiISIC92MS9jb3B5Sm9icy97Y29weV9qb2JfaWR9L2l0ZW1zEqMBCg1DYW5jZWxDb3B5Sm9iEi8uYXJjaGVi\
+            YXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxDb3B5Sm9iUmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ2FuY2Vs\
+            Q29weUpvYlJlc3BvbnNlIi+QAgKC0+STAiYiIS92MS9jb3B5Sm9icy97Y29weV9qb2JfaWR9OmNhbmNlbDoBKjLDAgoRRGV2aWNl\
+            SW5pdFNlcnZpY2USkgEKCkluaXREZXZpY2USLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkluaXREZXZpY2VSZXF1ZXN0Gi0u\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jbml0RGV2aWNlUmVzcG9uc2UiJ4LT5JMCISIcL3YxL2RldmljZXMve2RldmljZV9p\
+            ZH06aW5pdDoBKhKYAQoMUmVpbml0RGV2aWNlEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWluaXREZXZpY2VSZXF1ZXN0\
+            Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jbml0RGV2aWNlUmVzcG9uc2UiKYLT5JMCIyIeL3YxL2RldmljZXMve2Rldmlj\
+            ZV9pZH06cmVpbml0OgEqMu4CChZJbnRlcm5hbFN0b3JhZ2VTZXJ2aWNlEpsBCg1QcmVzaWduT2JqZWN0Ei8uYXJjaGViYXNlLmRh\
+            dGFfZ2F0ZXdheS52MS5QcmVzaWduT2JqZWN0UmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbk9iamVj\
+            dFJlc3BvbnNlIieC0+STAiEiHC92MS9pbnRlcm5hbC9vYmplY3RzOnByZXNpZ246ASoStQEKClJlYWRPYmplY3QSLC5hcmNoZWJh\
+            c2UuZGF0YV9nYXRld2F5LnYxLlJlYWRPYmplY3RSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWFkT2JqZWN0\
+            UmVzcG9uc2UiSoLT5JMCRBIZL3YxL2ludGVybmFsL29iamVjdHM6cmVhZFonEhwvdjEvaW50ZXJuYWwvb2JqZWN0czpjb250ZW50\
+            Ygdjb250ZW50YgZwcm90bzM=
             """)
 }

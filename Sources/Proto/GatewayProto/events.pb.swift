@@ -17,6 +17,9 @@ public protocol EventServiceHandler: Sendable {
     /// Queues an event `webhook.test` for one webhook, whatever types it subscribes to.
     func sendTestEvent(_ request: SendTestEventRequest, context: Context) async throws -> SendTestEventResponse
 
+    /// Ends the pause of a webhook, and makes up to 500 of its waiting deliveries due now, such as after its receiver was repaired.
+    func retryWebhook(_ request: RetryWebhookRequest, context: Context) async throws -> RetryWebhookResponse
+
     /// Lists deliveries that the gateway gave up, oldest event first; for an admin of SYSTEM who acts for no other organization, all.
     func listDeadLetters(_ request: ListDeadLettersRequest, context: Context) async throws -> ListDeadLettersResponse
 
@@ -30,6 +33,7 @@ extension EventServiceHandler {
         registry.add(EventServiceMethods.listWebhooks, unary: { try await self.listWebhooks($0, context: $1) })
         registry.add(EventServiceMethods.listDeliveries, unary: { try await self.listDeliveries($0, context: $1) })
         registry.add(EventServiceMethods.sendTestEvent, unary: { try await self.sendTestEvent($0, context: $1) })
+        registry.add(EventServiceMethods.retryWebhook, unary: { try await self.retryWebhook($0, context: $1) })
         registry.add(EventServiceMethods.listDeadLetters, unary: { try await self.listDeadLetters($0, context: $1) })
         registry.add(EventServiceMethods.redeliverEvent, unary: { try await self.redeliverEvent($0, context: $1) })
     }
@@ -40,14 +44,16 @@ public enum EventServiceMethods {
     public static let listWebhooks = MethodDescriptor(service: service, name: "ListWebhooks", kind: .unary, isSideEffectFree: true)
     public static let listDeliveries = MethodDescriptor(service: service, name: "ListDeliveries", kind: .unary, isSideEffectFree: true)
     public static let sendTestEvent = MethodDescriptor(service: service, name: "SendTestEvent", kind: .unary)
+    public static let retryWebhook = MethodDescriptor(service: service, name: "RetryWebhook", kind: .unary)
     public static let listDeadLetters = MethodDescriptor(service: service, name: "ListDeadLetters", kind: .unary, isSideEffectFree: true)
     public static let redeliverEvent = MethodDescriptor(service: service, name: "RedeliverEvent", kind: .unary)
-    public static let all: [MethodDescriptor] = [listWebhooks, listDeliveries, sendTestEvent, listDeadLetters, redeliverEvent]
+    public static let all: [MethodDescriptor] = [listWebhooks, listDeliveries, sendTestEvent, retryWebhook, listDeadLetters, redeliverEvent]
     /// The HTTP requests that call the methods.
     public static let routes: [HTTPRoute] = [
         HTTPRoute(listWebhooks, "GET", RouteTemplate([.literal("v1"), .literal("webhooks")]), messages: ("archebase.events.v1.ListWebhooksRequest", "archebase.events.v1.ListWebhooksResponse")),
         HTTPRoute(listDeliveries, "GET", RouteTemplate([.literal("v1"), .literal("webhooks"), .single, .literal("deliveries")], [.init("webhook", 2..<3)]), messages: ("archebase.events.v1.ListDeliveriesRequest", "archebase.events.v1.ListDeliveriesResponse")),
         HTTPRoute(sendTestEvent, "POST", RouteTemplate([.literal("v1"), .literal("webhooks"), .single], [.init("webhook", 2..<3)], verb: "test"), body: .whole, messages: ("archebase.events.v1.SendTestEventRequest", "archebase.events.v1.SendTestEventResponse")),
+        HTTPRoute(retryWebhook, "POST", RouteTemplate([.literal("v1"), .literal("webhooks"), .single], [.init("webhook", 2..<3)], verb: "retry"), body: .whole, messages: ("archebase.events.v1.RetryWebhookRequest", "archebase.events.v1.RetryWebhookResponse")),
         HTTPRoute(listDeadLetters, "GET", RouteTemplate([.literal("v1"), .literal("deadLetters")]), messages: ("archebase.events.v1.ListDeadLettersRequest", "archebase.events.v1.ListDeadLettersResponse")),
         HTTPRoute(redeliverEvent, "POST", RouteTemplate([.literal("v1"), .literal("deadLetters"), .single], [.init("event_id", 2..<3)], verb: "redeliver"), body: .whole, messages: ("archebase.events.v1.RedeliverEventRequest", "archebase.events.v1.RedeliverEventResponse")),
     ]
@@ -71,6 +77,11 @@ public struct EventServiceClient<Transport: CallTransport>: Sendable {
     /// Queues an event `webhook.test` for one webhook, whatever types it subscribes to.
     public func sendTestEvent(_ request: SendTestEventRequest, options: CallOptions = CallOptions()) async throws -> SendTestEventResponse {
         try await transport.unary(EventServiceMethods.sendTestEvent, request, options: options)
+    }
+
+    /// Ends the pause of a webhook, and makes up to 500 of its waiting deliveries due now, such as after its receiver was repaired.
+    public func retryWebhook(_ request: RetryWebhookRequest, options: CallOptions = CallOptions()) async throws -> RetryWebhookResponse {
+        try await transport.unary(EventServiceMethods.retryWebhook, request, options: options)
     }
 
     /// Lists deliveries that the gateway gave up, oldest event first; for an admin of SYSTEM who acts for no other organization, all.
@@ -453,6 +464,12 @@ public struct WebhookView: Message {
     /// The numbers of deliveries and of failed attempts since the start of the gateway.
     public var delivered: Int64 = 0
     public var failedAttempts: Int64 = 0
+    /// The number of failed attempts in a row, and the error of the last one; 0 after a success, and at a gateway that does not send to
+    /// the webhook.
+    public var consecutiveFailures: Int32 = 0
+    public var lastError: String = ""
+    /// The time before which no attempt begins, because too many failed in a row; unset = the webhook is not paused.
+    public var pausedUntil: Timestamp?
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -465,7 +482,10 @@ public struct WebhookView: Message {
         pending: Int64 = 0,
         deadLetters: Int64 = 0,
         delivered: Int64 = 0,
-        failedAttempts: Int64 = 0
+        failedAttempts: Int64 = 0,
+        consecutiveFailures: Int32 = 0,
+        lastError: String = "",
+        pausedUntil: Timestamp? = nil
     ) {
         self.name = name
         self.url = url
@@ -475,6 +495,9 @@ public struct WebhookView: Message {
         self.deadLetters = deadLetters
         self.delivered = delivered
         self.failedAttempts = failedAttempts
+        self.consecutiveFailures = consecutiveFailures
+        self.lastError = lastError
+        self.pausedUntil = pausedUntil
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -488,6 +511,9 @@ public struct WebhookView: Message {
             case 48: try ProtoInt64.merge(into: &self.deadLetters, from: &reader)
             case 56: try ProtoInt64.merge(into: &self.delivered, from: &reader)
             case 64: try ProtoInt64.merge(into: &self.failedAttempts, from: &reader)
+            case 72: try ProtoInt32.merge(into: &self.consecutiveFailures, from: &reader)
+            case 82: try ProtoString.merge(into: &self.lastError, from: &reader)
+            case 90: try ProtoMessage<Timestamp>.merge(into: &self.pausedUntil, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -503,11 +529,17 @@ public struct WebhookView: Message {
         size += ProtoInt64.size(self.deadLetters, tag: 48)
         size += ProtoInt64.size(self.delivered, tag: 56)
         size += ProtoInt64.size(self.failedAttempts, tag: 64)
+        size += ProtoInt32.size(self.consecutiveFailures, tag: 72)
+        size += ProtoString.size(self.lastError, tag: 82)
+        size += ProtoMessage<Timestamp>.size(optional: self.pausedUntil, tag: 90)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMessage<Timestamp>.write(optional: self.pausedUntil, tag: 90, to: &writer)
+        ProtoString.write(self.lastError, tag: 82, to: &writer)
+        ProtoInt32.write(self.consecutiveFailures, tag: 72, to: &writer)
         ProtoInt64.write(self.failedAttempts, tag: 64, to: &writer)
         ProtoInt64.write(self.delivered, tag: 56, to: &writer)
         ProtoInt64.write(self.deadLetters, tag: 48, to: &writer)
@@ -703,6 +735,77 @@ public struct EventDelivery: Message {
     }
 }
 
+public struct RetryWebhookRequest: Message {
+    public static var fullName: String { "archebase.events.v1.RetryWebhookRequest" }
+
+    public var webhook: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        webhook: String = ""
+    ) {
+        self.webhook = webhook
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.webhook, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.webhook, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.webhook, tag: 10, to: &writer)
+    }
+}
+
+public struct RetryWebhookResponse: Message {
+    public static var fullName: String { "archebase.events.v1.RetryWebhookResponse" }
+
+    /// The number of deliveries that waited for a later time and are due now.
+    public var deliveries: Int32 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        deliveries: Int32 = 0
+    ) {
+        self.deliveries = deliveries
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt32.merge(into: &self.deliveries, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt32.size(self.deliveries, tag: 8)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt32.write(self.deliveries, tag: 8, to: &writer)
+    }
+}
+
 public struct SendTestEventRequest: Message {
     public static var fullName: String { "archebase.events.v1.SendTestEventRequest" }
 
@@ -790,31 +893,37 @@ extension FileDescriptor {
             chIYCgdwYXlsb2FkGAogASgJUgdwYXlsb2FkIkwKFVJlZGVsaXZlckV2ZW50UmVxdWVzdBIZCghldmVudF9pZBgBIAEoCVIHZXZl\
             bnRJZBIYCgd3ZWJob29rGAIgASgJUgd3ZWJob29rIjQKFlJlZGVsaXZlckV2ZW50UmVzcG9uc2USGgoId2ViaG9va3MYASADKAlS\
             CHdlYmhvb2tzIhUKE0xpc3RXZWJob29rc1JlcXVlc3QiVAoUTGlzdFdlYmhvb2tzUmVzcG9uc2USPAoId2ViaG9va3MYASADKAsy\
-            IC5hcmNoZWJhc2UuZXZlbnRzLnYxLldlYmhvb2tWaWV3Ugh3ZWJob29rcyLxAQoLV2ViaG9va1ZpZXcSEgoEbmFtZRgBIAEoCVIE\
+            IC5hcmNoZWJhc2UuZXZlbnRzLnYxLldlYmhvb2tWaWV3Ugh3ZWJob29rcyKCAwoLV2ViaG9va1ZpZXcSEgoEbmFtZRgBIAEoCVIE\
             bmFtZRIQCgN1cmwYAiABKAlSA3VybBIUCgV0eXBlcxgDIAMoCVIFdHlwZXMSIgoMb3JnYW5pemF0aW9uGAQgASgJUgxvcmdhbml6\
             YXRpb24SGAoHcGVuZGluZxgFIAEoA1IHcGVuZGluZxIhCgxkZWFkX2xldHRlcnMYBiABKANSC2RlYWRMZXR0ZXJzEhwKCWRlbGl2\
-            ZXJlZBgHIAEoA1IJZGVsaXZlcmVkEicKD2ZhaWxlZF9hdHRlbXB0cxgIIAEoA1IOZmFpbGVkQXR0ZW1wdHMibQoVTGlzdERlbGl2\
-            ZXJpZXNSZXF1ZXN0EhgKB3dlYmhvb2sYASABKAlSB3dlYmhvb2sSGwoJcGFnZV9zaXplGAIgASgFUghwYWdlU2l6ZRIdCgpwYWdl\
-            X3Rva2VuGAMgASgJUglwYWdlVG9rZW4ihAEKFkxpc3REZWxpdmVyaWVzUmVzcG9uc2USQgoKZGVsaXZlcmllcxgBIAMoCzIiLmFy\
-            Y2hlYmFzZS5ldmVudHMudjEuRXZlbnREZWxpdmVyeVIKZGVsaXZlcmllcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQ\
-            YWdlVG9rZW4ipQMKDUV2ZW50RGVsaXZlcnkSGQoIZXZlbnRfaWQYASABKAlSB2V2ZW50SWQSEgoEdHlwZRgCIAEoCVIEdHlwZRIY\
-            CgdzdWJqZWN0GAMgASgJUgdzdWJqZWN0EiIKDG9yZ2FuaXphdGlvbhgEIAEoCVIMb3JnYW5pemF0aW9uEjsKC29jY3VycmVkX2F0\
-            GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIKb2NjdXJyZWRBdBI4CgVzdGF0ZRgGIAEoDjIiLmFyY2hlYmFzZS5l\
-            dmVudHMudjEuRGVsaXZlcnlTdGF0ZVIFc3RhdGUSJwoPZmFpbGVkX2F0dGVtcHRzGAcgASgFUg5mYWlsZWRBdHRlbXB0cxIxCgZk\
-            dWVfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgVkdWVBdBI1CghlbmRlZF9hdBgJIAEoCzIaLmdvb2dsZS5w\
-            cm90b2J1Zi5UaW1lc3RhbXBSB2VuZGVkQXQSHQoKbGFzdF9lcnJvchgKIAEoCVIJbGFzdEVycm9yIjAKFFNlbmRUZXN0RXZlbnRS\
-            ZXF1ZXN0EhgKB3dlYmhvb2sYASABKAlSB3dlYmhvb2siMgoVU2VuZFRlc3RFdmVudFJlc3BvbnNlEhkKCGV2ZW50X2lkGAEgASgJ\
-            UgdldmVudElkKoIBCg1EZWxpdmVyeVN0YXRlEh4KGkRFTElWRVJZX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWREVMSVZFUllfU1RB\
-            VEVfUEVORElORxABEhwKGERFTElWRVJZX1NUQVRFX0RFTElWRVJFRBACEhcKE0RFTElWRVJZX1NUQVRFX0RFQUQQAzLfBQoMRXZl\
-            bnRTZXJ2aWNlEnwKDExpc3RXZWJob29rcxIoLmFyY2hlYmFzZS5ldmVudHMudjEuTGlzdFdlYmhvb2tzUmVxdWVzdBopLmFyY2hl\
-            YmFzZS5ldmVudHMudjEuTGlzdFdlYmhvb2tzUmVzcG9uc2UiF5ACAYLT5JMCDhIML3YxL3dlYmhvb2tzEpcBCg5MaXN0RGVsaXZl\
-            cmllcxIqLmFyY2hlYmFzZS5ldmVudHMudjEuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0GisuYXJjaGViYXNlLmV2ZW50cy52MS5MaXN0\
-            RGVsaXZlcmllc1Jlc3BvbnNlIiyQAgGC0+STAiMSIS92MS93ZWJob29rcy97d2ViaG9va30vZGVsaXZlcmllcxKOAQoNU2VuZFRl\
-            c3RFdmVudBIpLmFyY2hlYmFzZS5ldmVudHMudjEuU2VuZFRlc3RFdmVudFJlcXVlc3QaKi5hcmNoZWJhc2UuZXZlbnRzLnYxLlNl\
-            bmRUZXN0RXZlbnRSZXNwb25zZSImgtPkkwIgIhsvdjEvd2ViaG9va3Mve3dlYmhvb2t9OnRlc3Q6ASoSiAEKD0xpc3REZWFkTGV0\
-            dGVycxIrLmFyY2hlYmFzZS5ldmVudHMudjEuTGlzdERlYWRMZXR0ZXJzUmVxdWVzdBosLmFyY2hlYmFzZS5ldmVudHMudjEuTGlz\
-            dERlYWRMZXR0ZXJzUmVzcG9uc2UiGpACAYLT5JMCERIPL3YxL2RlYWRMZXR0ZXJzEpoBCg5SZWRlbGl2ZXJFdmVudBIqLmFyY2hl\
-            YmFzZS5ldmVudHMudjEuUmVkZWxpdmVyRXZlbnRSZXF1ZXN0GisuYXJjaGViYXNlLmV2ZW50cy52MS5SZWRlbGl2ZXJFdmVudFJl\
-            c3BvbnNlIi+C0+STAikiJC92MS9kZWFkTGV0dGVycy97ZXZlbnRfaWR9OnJlZGVsaXZlcjoBKmIGcHJvdG8z
+            ZXJlZBgHIAEoA1IJZGVsaXZlcmVkEicKD2ZhaWxlZF9hdHRlbXB0cxgIIAEoA1IOZmFpbGVkQXR0ZW1wdHMSMQoUY29uc2VjdXRp\
+            dmVfZmFpbHVyZXMYCSABKAVSE2NvbnNlY3V0aXZlRmFpbHVyZXMSHQoKbGFzdF9lcnJvchgKIAEoCVIJbGFzdEVycm9yEj0KDHBh\
+            dXNlZF91bnRpbBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSC3BhdXNlZFVudGlsIm0KFUxpc3REZWxpdmVyaWVz\
+            UmVxdWVzdBIYCgd3ZWJob29rGAEgASgJUgd3ZWJob29rEhsKCXBhZ2Vfc2l6ZRgCIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tl\
+            bhgDIAEoCVIJcGFnZVRva2VuIoQBChZMaXN0RGVsaXZlcmllc1Jlc3BvbnNlEkIKCmRlbGl2ZXJpZXMYASADKAsyIi5hcmNoZWJh\
+            c2UuZXZlbnRzLnYxLkV2ZW50RGVsaXZlcnlSCmRlbGl2ZXJpZXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRv\
+            a2VuIqUDCg1FdmVudERlbGl2ZXJ5EhkKCGV2ZW50X2lkGAEgASgJUgdldmVudElkEhIKBHR5cGUYAiABKAlSBHR5cGUSGAoHc3Vi\
+            amVjdBgDIAEoCVIHc3ViamVjdBIiCgxvcmdhbml6YXRpb24YBCABKAlSDG9yZ2FuaXphdGlvbhI7CgtvY2N1cnJlZF9hdBgFIAEo\
+            CzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCm9jY3VycmVkQXQSOAoFc3RhdGUYBiABKA4yIi5hcmNoZWJhc2UuZXZlbnRz\
+            LnYxLkRlbGl2ZXJ5U3RhdGVSBXN0YXRlEicKD2ZhaWxlZF9hdHRlbXB0cxgHIAEoBVIOZmFpbGVkQXR0ZW1wdHMSMQoGZHVlX2F0\
+            GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIFZHVlQXQSNQoIZW5kZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9i\
+            dWYuVGltZXN0YW1wUgdlbmRlZEF0Eh0KCmxhc3RfZXJyb3IYCiABKAlSCWxhc3RFcnJvciIvChNSZXRyeVdlYmhvb2tSZXF1ZXN0\
+            EhgKB3dlYmhvb2sYASABKAlSB3dlYmhvb2siNgoUUmV0cnlXZWJob29rUmVzcG9uc2USHgoKZGVsaXZlcmllcxgBIAEoBVIKZGVs\
+            aXZlcmllcyIwChRTZW5kVGVzdEV2ZW50UmVxdWVzdBIYCgd3ZWJob29rGAEgASgJUgd3ZWJob29rIjIKFVNlbmRUZXN0RXZlbnRS\
+            ZXNwb25zZRIZCghldmVudF9pZBgBIAEoCVIHZXZlbnRJZCqCAQoNRGVsaXZlcnlTdGF0ZRIeChpERUxJVkVSWV9TVEFURV9VTlNQ\
+            RUNJRklFRBAAEhoKFkRFTElWRVJZX1NUQVRFX1BFTkRJTkcQARIcChhERUxJVkVSWV9TVEFURV9ERUxJVkVSRUQQAhIXChNERUxJ\
+            VkVSWV9TVEFURV9ERUFEEAMy7gYKDEV2ZW50U2VydmljZRJ8CgxMaXN0V2ViaG9va3MSKC5hcmNoZWJhc2UuZXZlbnRzLnYxLkxp\
+            c3RXZWJob29rc1JlcXVlc3QaKS5hcmNoZWJhc2UuZXZlbnRzLnYxLkxpc3RXZWJob29rc1Jlc3BvbnNlIheQAgGC0+STAg4SDC92\
+            MS93ZWJob29rcxKXAQoOTGlzdERlbGl2ZXJpZXMSKi5hcmNoZWJhc2UuZXZlbnRzLnYxLkxpc3REZWxpdmVyaWVzUmVxdWVzdBor\
+            LmFyY2hlYmFzZS5ldmVudHMudjEuTGlzdERlbGl2ZXJpZXNSZXNwb25zZSIskAIBgtPkkwIjEiEvdjEvd2ViaG9va3Mve3dlYmhv\
+            b2t9L2RlbGl2ZXJpZXMSjgEKDVNlbmRUZXN0RXZlbnQSKS5hcmNoZWJhc2UuZXZlbnRzLnYxLlNlbmRUZXN0RXZlbnRSZXF1ZXN0\
+            GiouYXJjaGViYXNlLmV2ZW50cy52MS5TZW5kVGVzdEV2ZW50UmVzcG9uc2UiJoLT5JMCICIbL3YxL3dlYmhvb2tzL3t3ZWJob29r\
+            fTp0ZXN0OgEqEowBCgxSZXRyeVdlYmhvb2sSKC5hcmNoZWJhc2UuZXZlbnRzLnYxLlJldHJ5V2ViaG9va1JlcXVlc3QaKS5hcmNo\
+            ZWJhc2UuZXZlbnRzLnYxLlJldHJ5V2ViaG9va1Jlc3BvbnNlIieC0+STAiEiHC92MS93ZWJob29rcy97d2ViaG9va306cmV0cnk6\
+            ASoSiAEKD0xpc3REZWFkTGV0dGVycxIrLmFyY2hlYmFzZS5ldmVudHMudjEuTGlzdERlYWRMZXR0ZXJzUmVxdWVzdBosLmFyY2hl\
+            YmFzZS5ldmVudHMudjEuTGlzdERlYWRMZXR0ZXJzUmVzcG9uc2UiGpACAYLT5JMCERIPL3YxL2RlYWRMZXR0ZXJzEpoBCg5SZWRl\
+            bGl2ZXJFdmVudBIqLmFyY2hlYmFzZS5ldmVudHMudjEuUmVkZWxpdmVyRXZlbnRSZXF1ZXN0GisuYXJjaGViYXNlLmV2ZW50cy52\
+            MS5SZWRlbGl2ZXJFdmVudFJlc3BvbnNlIi+C0+STAikiJC92MS9kZWFkTGV0dGVycy97ZXZlbnRfaWR9OnJlZGVsaXZlcjoBKmIG\
+            cHJvdG8z
             """)
 }

@@ -15,6 +15,7 @@ actor DeliveryRecorder {
     /// The largest number of results in one write, during which other writes wait for about a millisecond.
     private static let batch = 16
 
+    nonisolated let pauses: WebhookPauses
     private let database: Database
     private let metrics: EventMetrics
     private var waiting: [Entry] = []
@@ -27,6 +28,7 @@ actor DeliveryRecorder {
     init(_ database: Database, metrics: EventMetrics) {
         self.database = database
         self.metrics = metrics
+        pauses = metrics.pauses
     }
 
     /// Returns when the result is recorded, under the lease of the calling task.

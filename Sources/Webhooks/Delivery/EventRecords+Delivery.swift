@@ -114,6 +114,19 @@ extension EventRecords {
             """, webhook, subject, now.microseconds)
     }
 
+    /// Makes waiting deliveries due now, those of one organization after those of another.
+    ///
+    /// - Returns: their number.
+    func makeDue(webhook: String, at now: UnixTime, limit: Int) throws -> Int where C == Connection {
+        try connection.execute(
+            """
+            UPDATE event_deliveries SET due_at = $2
+            WHERE webhook = $1 AND position IN (
+                SELECT position FROM event_deliveries WHERE webhook = $1 AND due_at IS NOT NULL AND due_at > $2
+                ORDER BY organization_id, due_at, position LIMIT $3)
+            """, webhook, now.microseconds, limit)
+    }
+
     /// Returns the webhooks with waiting deliveries.
     func webhooksWithPending() throws -> [String] {
         try connection.query("SELECT DISTINCT webhook FROM event_deliveries WHERE state = 1") { $0.text("webhook") }

@@ -4,13 +4,16 @@ import Crypto
 import Database
 import RPC
 
-/// The rules of ListWebhooks, ListDeliveries and SendTestEvent. An organization's admin sees the webhooks that the configuration
+/// The rules of ListWebhooks, ListDeliveries, SendTestEvent and RetryWebhook. An organization's admin sees the webhooks that the configuration
 /// assigns to that organization, an admin of SYSTEM sees all.
 struct WebhookDirectory: Sendable {
     let database: Database
     let clock: any WallClock
     let outbox: Outbox
     let metrics: EventMetrics
+
+    /// The number of deliveries that one RetryWebhook makes due, during which other writes wait.
+    static let mostRetried = 500
 
     /// The data of an event that only tests a webhook.
     private struct TestData: Encodable {
@@ -68,6 +71,23 @@ struct WebhookDirectory: Sendable {
                 for signal in signals { signal.notify() }
             }
             return id
+        }
+    }
+
+    /// Ends a pause, and makes waiting deliveries due now.
+    ///
+    /// - Returns: the number of deliveries that waited for a later time, at most ``mostRetried``.
+    func retry(_ name: String, by caller: Caller) async throws -> Int {
+        let now = clock.now()
+        return try await database.write { connection in
+            _ = try find(name, for: caller, in: connection)
+            let count = try EventRecords(connection).makeDue(webhook: name, at: now, limit: Self.mostRetried)
+            try Audit.record(caller.did(to: "webhooks/\(name)"), at: now, in: connection)
+            connection.afterCommit { [signals = outbox.signals, pauses = metrics.pauses] in
+                pauses.requestRetry(of: name)
+                for signal in signals { signal.notify() }
+            }
+            return count
         }
     }
 

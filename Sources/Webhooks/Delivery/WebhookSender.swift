@@ -87,6 +87,7 @@ actor WebhookSender {
     /// Returns the deliveries to begin now, each with its own connection, and the time until there may be more; `nil` = until a
     /// notification.
     private func takeDue() async -> (begun: [(Delivery, HTTPConnection)], wait: Duration?) {
+        if recorder.pauses.takeRetry(of: webhook.name) { quiet.receiverIsDownUntil = .now }
         let wait = quiet.end - .now
         if wait > .zero { return ([], wait) }
         // The end of an attempt, and of a record, notifies.
@@ -161,8 +162,14 @@ actor WebhookSender {
 
     private func pace(after outcome: DeliveryOutcome) {
         switch outcome {
-        case .delivered: pace.succeeded()
-        case .retry, .dead: pace.failed()
+        case .delivered:
+            pace.succeeded()
+            recorder.pauses.noteSuccess(of: webhook.name)
+        case .retry(_, let reason), .dead(let reason):
+            pace.failed()
+            recorder.pauses.noteFailure(
+                of: webhook.name, because: reason,
+                pausedUntil: pace.isDown ? clock.now().adding(pace.pause) : nil)
         }
         quiet.receiverIsDownUntil = .now + pace.pause
     }

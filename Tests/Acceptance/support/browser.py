@@ -126,6 +126,11 @@ class Browser:
         self.until(lambda: not any(text in self.text for text in ("Loading…", "Counting…")))
         self.until(lambda: not self.driver.find_elements(By.XPATH, "//*[@aria-busy='true']"))
 
+    def choose_organization(self, name: str) -> None:
+        """Chooses an organization in the header."""
+        choice = "//header//select[@aria-label='Organization']"
+        self._until_done(lambda: Select(self.find(choice)).select_by_visible_text(name))
+
     def account(self) -> WebElement:
         """Waits for the link to the account: its text has user name and role, its title organization and user name."""
         return self.find("//header//a[starts-with(normalize-space(), 'My account: ')]")
@@ -189,6 +194,10 @@ class Browser:
 
     def _visible(self, xpath: str) -> WebElement | None:
         element = self.driver.find_element(By.XPATH, xpath)
+        if not element.is_displayed():
+            # It may be a rare action, whose menu has to be opened.
+            for menu in element.find_elements(By.XPATH, "ancestor::details[@class='more-menu'][not(@open)]/summary"):
+                menu.click()
         return element if element.is_displayed() else None
 
     def heading(self, text: str) -> WebElement:

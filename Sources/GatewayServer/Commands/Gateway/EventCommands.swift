@@ -29,6 +29,8 @@ extension WebhookView: Resource {
             .number("dead_letters", deadLetters, shownAs: "\(deadLetters)"),
             .number("delivered", delivered, shownAs: "\(delivered)"),
             .number("failed_attempts", failedAttempts, shownAs: "\(failedAttempts)"),
+            .number("consecutive_failures", Int64(consecutiveFailures), shownAs: "\(consecutiveFailures)"),
+            .text("last_error", lastError), .time("paused_until", pausedUntil),
         ]
     }
 }
@@ -100,6 +102,26 @@ struct EventsTest: ClientCommand {
             text:
                 "event \(reply.eventID) will be delivered to \(webhook); 'events deliveries \(webhook)' shows the result"
         )
+    }
+}
+
+/// `data-gateway events retry`
+struct EventsRetry: ClientCommand {
+    static let name = "retry"
+    static let summary = "End the pause of a webhook, and try its waiting events now"
+
+    static var parameters: [Parameter<Self>] {
+        [.argument("WEBHOOK", \.webhook, "The webhook's name, as printed by events webhooks")] + connectionParameters
+    }
+
+    var webhook = ""
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        let reply = try await EventServiceClient(gateway).retryWebhook(RetryWebhookRequest(webhook: webhook))
+        return Reply(
+            json: .object([JSONValue.Member(name: "deliveries", value: .number(Int64(reply.deliveries)))]),
+            text: "\(reply.deliveries) waiting deliveries to \(webhook) are due now")
     }
 }
 
