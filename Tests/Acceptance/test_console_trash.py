@@ -10,12 +10,12 @@ from support.uploads import FILE_NAME_TAG, added, content
 
 @pytest.fixture
 def boss(new_organization):
-    """The admin of an organization with four objects in the trash, two of them with the tag `weather=snow`."""
+    """The admin of an organization with four objects in the trash, two of them with the tag `ground=snow`."""
     boss = new_organization()
     uploader = Fleet.create(boss).uploader()
     boss.recordings = [
-        added(boss, uploader, content(1024), {"weather": weather, FILE_NAME_TAG: f"{number}.bin"})
-        for number, weather in enumerate(("snow", "snow", "sun", "sun"))
+        added(boss, uploader, content(1024), {"ground": ground, FILE_NAME_TAG: f"{number}.bin"})
+        for number, ground in enumerate(("snow", "snow", "sun", "sun"))
     ]
     for each in boss.recordings:
         boss.object_management("DeleteObject", file_id=each.file_id, reason="test drive")
@@ -48,7 +48,7 @@ def select(console, *objects) -> None:
         console.click(f"//input[@aria-label='Select {each.name}']")
 
 
-def test_trash_says_who_deleted_what_and_when_it_goes(console, boss, look):
+def test_trash_has_who_deleted_an_object_and_its_end(console, boss, look):
     console.until(lambda: len(rows(console)) == 4)
     assert "4 objects, 4 KiB in the trash." in console.text
     row = rows(console)[0]
@@ -84,7 +84,7 @@ def test_selected_objects_are_restored_and_deleted_permanently(console, boss):
 
 
 def test_objects_that_a_search_finds_are_restored_together(console, boss):
-    console.fill("Filter", "weather=snow" + Keys.ENTER)
+    console.fill("Filter", "ground=snow" + Keys.ENTER)
     console.until(lambda: "2 objects, 2 KiB of 4 objects, 4 KiB in the trash." in console.text)
     assert len(rows(console)) == 2
     console.press("Restore all found")

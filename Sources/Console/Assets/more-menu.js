@@ -1,6 +1,6 @@
 import { h } from './dom.js'
 
-/** A menu with rare actions, `⋯`; `null` if there are none. It closes when one is pressed, with Escape, and when the focus leaves it. */
+/** A menu with rare actions, `⋯`; `null` without any. It closes when one is pressed, with Escape, and when the focus leaves it. */
 export function moreMenu(...actions) {
   const shown = actions.flat().filter(Boolean)
   if (shown.length === 0) return null

@@ -38,6 +38,7 @@ export function inOrganization(address, organization = selectedOrganization()) {
 
 /** Returns an address of a list of all organizations, whichever is selected. */
 export function allOrganizations(address) {
+  if (!selectedOrganization()) return address
   return `${address}${address.includes('?') ? '&' : '?'}${parameter}=`
 }
 
