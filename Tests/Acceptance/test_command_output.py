@@ -34,6 +34,7 @@ LISTS = [
     "ls",
     "object find",
     "object du",
+    "storage",
     "object operation list",
     "uploads list",
     "uploads list-failed",
@@ -139,6 +140,7 @@ def objects(tour: Tour, gateway, things: dict) -> None:
     for command in ("find", "show", "share"):
         tour.run(f"object {command}", "drive0.log")
     tour.run("object du")
+    tour.run("storage")
     tour.run("object tag", "drive0.log", "--tag", "weather=rain")
     tour.run("object list-corrupted")
     tour.run("rm", "drive0.log")

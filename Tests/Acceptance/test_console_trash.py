@@ -86,7 +86,7 @@ def test_selected_objects_are_restored_and_deleted_permanently(console, boss):
 def test_objects_that_a_search_finds_are_restored_together(console, boss):
     console.fill("Filter", "ground=snow" + Keys.ENTER)
     console.until(lambda: "2 objects, 2 KiB of 4 objects, 4 KiB in the trash." in console.text)
-    assert len(rows(console)) == 2
+    console.until(lambda: len(rows(console)) == 2)
     console.press("Restore all found")
     assert "2 KiB are listed again." in console.dialog("Restore 2 objects?")
     console.press("Restore")

@@ -49,9 +49,10 @@ export function column(name) {
   return { name, title: key, width: 'minmax(4rem, 1fr)', create: () => textCell((row) => row.tags[key]) }
 }
 
-/** The columns that are shown: with the organizations of a list of all. */
+/** The columns that are shown: with the organizations of a list of all, for which two of the default ones make space. */
 export function shownColumns(names) {
-  return hasSeveralOrganizations() ? [organizationColumn, ...names.filter((name) => name !== organizationColumn)] : names
+  if (!hasSeveralOrganizations()) return names
+  return [organizationColumn, ...(isDefault(names) ? names.filter((name) => name !== 'site' && name !== 'started') : names)]
 }
 
 /** The widths of the table's columns, for chosen ones. */

@@ -51,9 +51,9 @@ let siteNames = { organization: null, names: new Map(), zones: new Map(), loaded
 /** Organizations whose sites are loaded for a list of all. */
 const mostOrganizations = 20
 
-/** Returns the sites of all organizations as far as there are not too many, each named with its organization. */
+/** Returns the sites of all organizations as far as there are not too many, each named with its organization; `system` is one of them. */
 async function allSites() {
-  const organizations = knownOrganizations().slice(0, mostOrganizations)
+  const organizations = [...new Set(['system', ...knownOrganizations()])].slice(0, mostOrganizations)
   const lists = await Promise.all(organizations.map(async (organization) =>
     (await callAll('admin', 'ListSites', 'sites', {}, { organization })).map((site) => (
       { ...site, name: organization === 'system' ? site.name : `${site.name} (${organization})` }))))
