@@ -68,8 +68,9 @@ package struct Catalog: Sendable {
             savedSearches: SavedSearches(database: database, clock: clock), zones: environment.timeZones)
         recordings = RecordingIndex(
             database: database, store: store, signal: changes.newRecordings, log: environment.log)
-        searchUpgrade = SearchUpgrade(database: database, log: environment.log)
-        facetBytesUpgrade = FacetBytesUpgrade(database: database, log: environment.log)
+        let pacing = UpgradePacing(log: environment.log)
+        searchUpgrade = SearchUpgrade(database: database, pacing: pacing)
+        facetBytesUpgrade = FacetBytesUpgrade(database: database, pacing: pacing)
         nameIndexer = NameIndexer(database: database, log: environment.log)
         archives = ObjectArchiveService(
             archives: ObjectArchives(

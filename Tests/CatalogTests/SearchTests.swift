@@ -194,8 +194,8 @@ import Testing
             for table in ["object_prefixes", "object_facets"] { try connection.execute("DELETE FROM \(table)") }
             try connection.execute("INSERT INTO search_upgrade (id, position) SELECT 1, max(position) + 1 FROM objects")
         }
-        var upgrade = SearchUpgrade(database: scene.database, log: .discarding)
-        upgrade.sleep = { _ in }
+        let pacing = UpgradePacing(log: .discarding, sleep: { _ in })
+        let upgrade = SearchUpgrade(database: scene.database, pacing: pacing)
         _ = try await scene.database.write { try $0.execute("UPDATE objects SET tag_texts = NULL") }
         await upgrade.run()
         #expect(try scene.dump() == complete && upgrade.progress.remaining == 0)

@@ -201,8 +201,8 @@ import Testing
         _ = try scene.database.writeBlocking {
             try $0.execute("INSERT INTO facet_bytes_upgrade (id, lowest, position) VALUES (1, 5, 5)")
         }
-        var upgrade = FacetBytesUpgrade(database: scene.database, log: .discarding)
-        upgrade.sleep = { _ in }
+        let pacing = UpgradePacing(log: .discarding, sleep: { _ in })
+        let upgrade = FacetBytesUpgrade(database: scene.database, pacing: pacing)
         await upgrade.run()
         #expect(try await use().isComplete)
     }

@@ -5,49 +5,28 @@ import Synchronization
 
 /// The sums of bytes in `object_facets`, and the counts by content type, of objects of versions that did not keep them.
 ///
-/// The objects are added newest first while the gateway serves. Each transaction is small and is followed by a pause of the same length
-/// for other writes. The progress is stored in the database, so that a restart repeats nothing.
+/// The objects are added newest first while the gateway serves. The progress is stored in the database, so that a restart repeats
+/// nothing.
 struct FacetBytesUpgrade: Sendable {
-    /// The number of objects in one transaction.
-    private static let batch = 100
-    /// The pause after a failure.
-    private static let retryDelay = Duration.seconds(60)
-    /// The shortest pause between two transactions.
-    private static let shortestPause = Duration.milliseconds(5)
-
     let database: Database
-    let log: Logger
+    let pacing: UpgradePacing
     let progress = FacetBytesProgress()
-    /// Sleeps; throws if the task is cancelled.
-    var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
     /// Returns when all objects are added, or its task is cancelled.
-    func run() async {
-        while !Task.isCancelled {
-            do {
-                return try await advance()
-            } catch is CancellationError {
-                return
-            } catch {
-                log.write("cannot fill the sums of bytes", ["error": "\(error)"], level: .error)
-                try? await sleep(Self.retryDelay)
-            }
-        }
-    }
+    func run() async { await pacing.run("cannot fill the sums of bytes", advance) }
 
     private func advance() async throws {
-        let clock = ContinuousClock()
         var isFilling = false
         while let pending = try await database.readInBackground({ try SearchRecords($0).withoutBytes() }) {
             progress.set(pending.upperBound - pending.lowerBound)
-            if !isFilling { log.write("sums of bytes are being filled", ["positions": "\(pending.count)"]) }
+            if !isFilling { pacing.log.write("sums of bytes are being filled", ["positions": "\(pending.count)"]) }
             isFilling = true
-            let start = clock.now
-            try await database.write { try SearchRecords($0).enterBytesOfNext(Self.batch) }
-            try await sleep(max(clock.now - start, Self.shortestPause))
+            let start = ContinuousClock.now
+            try await database.write { try SearchRecords($0).enterBytesOfNext(UpgradePacing.batch) }
+            try await pacing.pause(since: start)
         }
         progress.set(0)
-        if isFilling { log.write("sums of bytes are filled") }
+        if isFilling { pacing.log.write("sums of bytes are filled") }
     }
 }
 

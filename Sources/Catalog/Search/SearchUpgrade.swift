@@ -5,37 +5,17 @@ import Synchronization
 
 /// Adds the objects of earlier versions to the search tables, newest first, while the gateway serves.
 ///
-/// Each transaction is small and is followed by a pause of the same length for other writes. The progress is stored in the
-/// database, so that a restart repeats nothing.
+/// The progress is stored in the database, so that a restart repeats nothing.
 struct SearchUpgrade: Sendable {
-    /// The number of objects in one transaction.
-    private static let batch = 100
     /// The time between two reports of the progress.
     private static let reportInterval = Duration.seconds(10)
-    /// The pause after a failure.
-    private static let retryDelay = Duration.seconds(60)
-    /// The shortest pause between two transactions.
-    private static let shortestPause = Duration.milliseconds(5)
 
     let database: Database
-    let log: Logger
+    let pacing: UpgradePacing
     let progress = SearchUpgradeProgress()
-    /// Sleeps; throws if the task is cancelled.
-    var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
     /// Returns when all objects are added, or its task is cancelled.
-    func run() async {
-        while !Task.isCancelled {
-            do {
-                return try await advance()
-            } catch is CancellationError {
-                return
-            } catch {
-                log.write("cannot fill the search tables", ["error": "\(error)"], level: .error)
-                try? await sleep(Self.retryDelay)
-            }
-        }
-    }
+    func run() async { await pacing.run("cannot fill the search tables", advance) }
 
     private func advance() async throws {
         var remaining = try await database.readInBackground { try SearchRecords($0).countRemaining() }
@@ -44,28 +24,28 @@ struct SearchUpgrade: Sendable {
             return progress.set(0)
         }
         progress.set(remaining)
-        log.write("search tables are being filled", ["remaining": "\(remaining)"])
+        pacing.log.write("search tables are being filled", ["remaining": "\(remaining)"])
         let clock = ContinuousClock()
         var reported = clock.now
         while true {
             let start = clock.now
-            let entered = try await database.write { try SearchRecords($0).enterNext(Self.batch) }
+            let entered = try await database.write { try SearchRecords($0).enterNext(UpgradePacing.batch) }
             guard entered > 0 else { break }
             remaining = max(0, remaining - entered)
             progress.set(remaining)
             if clock.now - reported >= Self.reportInterval {
                 reported = clock.now
-                log.write("search tables are being filled", ["remaining": "\(remaining)"])
+                pacing.log.write("search tables are being filled", ["remaining": "\(remaining)"])
             }
-            try await sleep(max(clock.now - start, Self.shortestPause))
+            try await pacing.pause(since: start)
         }
         progress.set(0)
-        log.write("search tables are filled")
+        pacing.log.write("search tables are filled")
     }
 
     private func finish() async throws {
         let isPending = try await database.read { try SearchRecords($0).upgraded() != nil }
-        if isPending { _ = try await database.write { try SearchRecords($0).enterNext(Self.batch) } }
+        if isPending { _ = try await database.write { try SearchRecords($0).enterNext(UpgradePacing.batch) } }
     }
 }
 
