@@ -1,13 +1,13 @@
 import { call, isSystemUser, selectedOrganization } from './api.js'
 import { auditFields, auditFilter, auditRequest, isFiltered } from './audit-filter.js'
 import { auditSentence } from './audit-sentence.js'
-import { badge, button, h, pageHeader, showNotice } from './dom.js'
-import { exportRecords } from './export-file.js'
-import { formatCount, timeElement } from './format.js'
+import { badge, button, h, pageHeader } from './dom.js'
+import { exportPages } from './export-file.js'
+import { timeElement } from './format.js'
 import { pagedTable } from './table.js'
 
-/** Lines of one export, and of one request for it. */
-const [exportLimit, exportPage] = [100_000, 1000]
+/** Lines of one export. */
+const exportLimit = 100_000
 /** Requests for one page: a page without matching lines is continued. */
 const mostRequests = 10
 const pageSize = 50
@@ -47,19 +47,11 @@ const exportedColumns = ['at', 'sentence', 'actor', 'action', 'target', 'ids', '
 
 /** Downloads the lines of the filter, each by itself. */
 async function exportLines(request, format, signal) {
-  const records = []
-  let pageToken = ''
-  do {
-    const { lines = [], nextPageToken = '' } = await call('audit', 'ListAuditLines',
-      { ...request, foldKeys: false, pageSize: exportPage, pageToken }, { isBackground: true })
-    records.push(...lines.map(exported))
-    pageToken = nextPageToken
-  } while (pageToken && records.length < exportLimit && !signal.aborted)
-  if (signal.aborted) return
-  exportRecords('audit', format, records, exportedColumns)
-  showNotice(pageToken
-    ? `The newest ${formatCount(records.length, 'line')} were exported. Choose a shorter period for older ones.`
-    : `${formatCount(records.length, 'line')} exported.`)
+  const load = async (page) => {
+    const { lines = [], nextPageToken } = await call('audit', 'ListAuditLines', { ...request, foldKeys: false, ...page }, { isBackground: true })
+    return { records: lines.map(exported), nextPageToken }
+  }
+  return exportPages(load, { name: 'audit', format, columns: exportedColumns, limit: exportLimit, noun: 'line', span: 'period', signal })
 }
 
 /** The fields of a line for other programs, by the names of the command line. */

@@ -1,3 +1,28 @@
+import { showNotice } from './dom.js'
+import { formatCount } from './format.js'
+
+/** The size of the pages that an export loads. */
+const pageSize = 1000
+
+/**
+ * Downloads the newest records of a list, at most about `limit`, and shows how many; nothing once the signal is aborted.
+ *
+ * `load({ pageSize, pageToken })` resolves to `{ records, nextPageToken }`. `noun`: one record; `span`: what to shorten for older ones.
+ */
+export async function exportPages(load, { name, format, columns, limit, noun, span, signal }) {
+  const records = []
+  let pageToken = ''
+  do {
+    const page = await load({ pageSize, pageToken })
+    records.push(...page.records)
+    pageToken = page.nextPageToken ?? ''
+  } while (pageToken && records.length < limit && !signal.aborted)
+  if (signal.aborted) return
+  exportRecords(name, format, records, columns)
+  const exported = formatCount(records.length, noun)
+  showNotice(pageToken ? `The newest ${exported} were exported. Choose a shorter ${span} for older ones.` : `${exported} exported.`)
+}
+
 /** Downloads records, objects with the same members, as a file in the format `csv` or `json`; `columns`: its columns if there are no records. */
 export function exportRecords(name, format, records, columns) {
   const text = format === 'csv' ? csvText(records, columns) : `${JSON.stringify({ [name]: records }, null, 2)}\n`

@@ -1,9 +1,9 @@
 import { call, callAll, hasRole, isSystemUser, selectedOrganization } from './api.js'
 import { deviceLink, keepDeviceNames, loadDevices, loadedDevices } from './device-names.js'
 import { formField } from './dialog.js'
-import { badge, button, h, nameText, pageHeader, showNotice } from './dom.js'
-import { exportRecords } from './export-file.js'
-import { enumLabel, formatBytes, formatCount, timeElement } from './format.js'
+import { badge, button, h, nameText, pageHeader } from './dom.js'
+import { exportPages } from './export-file.js'
+import { enumLabel, formatBytes, timeElement } from './format.js'
 import { loadSiteNames, siteName } from './object-facets.js'
 import { pagedTable } from './table.js'
 
@@ -18,8 +18,8 @@ const causePrefix = 'FAILED_UPLOAD_CAUSE_'
 const pageSize = 50
 /** Requests for one page: a page without matching uploads is continued. */
 const mostRequests = 10
-/** Uploads of one export, and of one request for it. */
-const [exportLimit, exportPage] = [10_000, 1000]
+/** Uploads of one export. */
+const exportLimit = 10_000
 /** Uploads that the overview counts. */
 const countLimit = 100
 /** The filters in the page's address. */
@@ -134,19 +134,11 @@ const exportedColumns = ['ended_at', 'cause', 'reason', 'ended_by', 'file_name',
 
 /** Downloads the uploads of the filter. */
 async function exportUploads(wanted, format, signal) {
-  const records = []
-  let pageToken = ''
-  do {
-    const { uploads = [], nextPageToken = '' } = await call('uploads', 'ListFailedUploads',
-      { ...wanted, pageSize: exportPage, pageToken }, { isBackground: true })
-    records.push(...uploads.map(exported))
-    pageToken = nextPageToken
-  } while (pageToken && records.length < exportLimit && !signal.aborted)
-  if (signal.aborted) return
-  exportRecords('failed-uploads', format, records, exportedColumns)
-  showNotice(pageToken
-    ? `The newest ${formatCount(records.length, 'upload')} were exported. Choose a shorter time for older ones.`
-    : `${formatCount(records.length, 'upload')} exported.`)
+  const load = async (page) => {
+    const { uploads = [], nextPageToken } = await call('uploads', 'ListFailedUploads', { ...wanted, ...page }, { isBackground: true })
+    return { records: uploads.map(exported), nextPageToken }
+  }
+  return exportPages(load, { name: 'failed-uploads', format, columns: exportedColumns, limit: exportLimit, noun: 'upload', span: 'time', signal })
 }
 
 /** The fields of an upload for other programs, by the names of the command line. */
