@@ -61,7 +61,8 @@ def inspect(console: Browser, look: Looks, name: str) -> None:
     console.find("//dialog[@open]")
     look(f"dialog-{name}")
     console.driver.find_element(By.CSS_SELECTOR, "dialog[open]").send_keys(Keys.ESCAPE)
-    console.until(lambda: not console.driver.find_elements(By.CSS_SELECTOR, "dialog[open]"), name)
+    # A dialog is removed, and what follows its end done, after it was closed.
+    console.until(lambda: not console.driver.find_elements(By.TAG_NAME, "dialog"), name)
 
 
 def picture_name(page: str, button: str) -> str:

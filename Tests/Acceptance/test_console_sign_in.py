@@ -62,7 +62,8 @@ def test_keyboard_alone_signs_in_and_opens_a_dialog(page, gateway):
 
     def enter(name: str) -> None:
         """Moves the focus to the control with that name, and presses Enter."""
-        for _ in range(30):
+        # The focus begins after the field that was submitted, so that all controls of the page may come first.
+        for _ in range(300):
             keys(Keys.TAB)
             control = page.driver.switch_to.active_element
             if control.text == name:

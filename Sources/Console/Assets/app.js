@@ -262,9 +262,9 @@ const openSearch = listenForShortcuts(pages)
 addEventListener('beforeunload', (event) => {
   if (hasChanges()) event.preventDefault()
 })
-addEventListener('hashchange', async () => {
+addEventListener('hashchange', async ({ newURL }) => {
   if (isAsking) return
-  if (hasChanges() && !await mayLeave()) return
+  if (hasChanges() && !await mayLeave(new URL(newURL).hash)) return
   const position = changeHistoryEntry()
   closeDialogs()
   scrollTo(0, 0)
@@ -272,15 +272,17 @@ addEventListener('hashchange', async () => {
   content.focus({ preventScroll: true })
   restorePosition(position)
 })
-/** Asks whether the page may be left without its changes; otherwise its address is shown again. */
-async function mayLeave() {
+
+/** Asks whether the page may be left for an address without its changes; otherwise its own address is shown again. */
+async function mayLeave(address) {
   isAsking = true
   let isLeaving = false
   await showFormDialog({ title: 'Leave without saving?', text: 'The changes on this page are not saved.', submit: 'Leave', isDangerous: true,
     action: () => { isLeaving = true } })
   isAsking = false
   if (isLeaving) hasChanges = () => false
-  else history.replaceState(history.state, '', shownAddress || '#/')
+  // The end of an earlier question may have changed the address since then.
+  history.replaceState(history.state, '', (isLeaving ? address : shownAddress) || '#/')
   return isLeaving
 }
 
