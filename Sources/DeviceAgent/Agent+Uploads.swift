@@ -23,7 +23,9 @@ extension Agent {
             uploads.progress.begin(path, size: file.seen.size)
             uploads.tasks[path] = Task { [uploader = uploads.uploader, progress = uploads.progress, log] in
                 let labels = (tags: tags, path: file.relativePath)
-                waker.yield(.ended(path, await Self.upload(source, labels, uploader, progress, log)))
+                let ending = await Self.upload(source, labels, uploader, progress, log)
+                waker.yield(.ended(path, ending))
+                return ending
             }
         }
     }

@@ -100,7 +100,8 @@ package actor Agent {
             waker.finish()
         }
         for upload in uploads.tasks.values { upload.cancel() }
-        for upload in uploads.tasks.values { await upload.value }
+        // Some have ended meanwhile.
+        for (path, upload) in uploads.tasks { finish(path, await upload.value) }
         watch?.cancel()
         for task in sideTasks.all {
             task.cancel()

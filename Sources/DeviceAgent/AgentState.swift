@@ -5,7 +5,7 @@ struct RunningUploads {
     let uploader: Uploader
     let progress = UploadProgress()
     /// By path.
-    var tasks: [String: Task<Void, Never>] = [:]
+    var tasks: [String: Task<Agent.Ending, Never>] = [:]
 
     init(uploader: Uploader) {
         self.uploader = uploader

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from support.client import Device, SignedIn, Stage, end
 from support.commands import OK, REFUSED, USAGE
+from support.counters import rest
 from support.deep import make_unreadable
 from support.faults import Clock, late_threads
 from support.file_systems import MIB, SmallDisk, Unavailable
@@ -577,6 +578,39 @@ def test_status_says_why_an_upload_does_not_advance(agent_with, device, network,
     network.point_at(network.gateway)
     wait_for_files(user, device, 1)
     eventually(lambda: agent.status()["uploading"] == [])
+
+
+def test_status_counts_what_arrived_when_the_agent_ended(agent_with, device, user):
+    agent = agent_with({"rescan_seconds": 1})
+    reader, writer = os.pipe()
+    (path := agent.directory / "recording").write_bytes(b"x")
+    with path.open("ab"):
+        agent.process = device.start("agent", "run", stdout=subprocess.DEVNULL, stderr=writer)
+        eventually(lambda: any(each["reason"] == "open" for each in agent.status()["waiting"]))
+        # The agent waits while it says that the file arrived.
+        with open(f"/proc/self/fd/{writer}", "wb", buffering=0, opener=nonblocking) as filler:
+            while filler.write(bytes(4096)):
+                pass
+    os.close(writer)
+    wait_for_files(user, device, 1)
+    eventually(lambda: any(is_writing(thread) for thread in Path(f"/proc/{agent.process.pid}/task").iterdir()))
+    agent.process.send_signal(signal.SIGTERM)
+    rest(agent.process.pid)
+    with open(reader, "rb") as log:
+        assert f"uploaded {path}: 1 B, file ".encode() in log.read()
+    assert agent.process.wait(WAIT_SECONDS) == 0
+    assert agent.status()["uploaded_files"] == 1
+
+
+def nonblocking(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def is_writing(thread: Path) -> bool:
+    """Returns whether a thread waits in a write to standard error."""
+    with contextlib.suppress(OSError):
+        return (thread / "syscall").read_text().startswith("1 0x2 ")
+    return False
 
 
 def test_log_is_made_of_sentences_with_times(agent_with, device, network, user):
