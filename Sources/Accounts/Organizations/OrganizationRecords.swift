@@ -75,6 +75,15 @@ package struct OrganizationRecords<C: ReadConnection> {
         }
     }
 
+    /// Returns the names of organizations by their ids.
+    ///
+    /// - Parameter known: an organization whose name is not read.
+    package func names(of ids: Set<Int64>, known: OrganizationReference? = nil) throws -> [Int64: String] {
+        try ids.reduce(into: [:]) { names, id in
+            names[id] = try id == known?.id ? known?.name : reference(id: id)?.name
+        }
+    }
+
     /// Returns the organizations with ids above `id`, in their order.
     func page(after id: Int64, limit: PageLimit) throws -> PageRows<OrganizationRecord> {
         try connection.page(

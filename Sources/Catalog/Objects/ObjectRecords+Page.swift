@@ -117,7 +117,8 @@ extension ObjectRecords {
     ) throws -> [(object: ListedObject, bytes: Int)] {
         let tags = try tags(at: rows.map(\.position))
         let names = try parts.deviceNames?.devices(of: rows.map(\.object), in: connection) ?? [:]
-        let organizations = parts.hasOrganizations ? try organizationNames(of: rows) : [:]
+        let organizations = parts.hasOrganizations
+            ? try OrganizationRecords(connection).names(of: Set(rows.map(\.object.owner.organizationID))) : [:]
         return try rows.map { row in
             let owner = row.object.owner
             let object = ListedObject(
@@ -127,16 +128,6 @@ extension ObjectRecords {
                 organization: organizations[owner.organizationID] ?? "",
                 trashing: parts.hasTrashing ? try trashing(of: row.object) : nil)
             return (object, row.bytes + object.addedBytes)
-        }
-    }
-}
-
-extension ObjectRecords {
-    /// Returns the names of the objects' organizations by their ids.
-    private func organizationNames(of rows: ArraySlice<ObjectRow>) throws -> [Int64: String] {
-        let records = OrganizationRecords(connection)
-        return try Set(rows.map(\.object.owner.organizationID)).reduce(into: [:]) { names, id in
-            names[id] = try records.reference(id: id)?.name
         }
     }
 }

@@ -273,12 +273,10 @@ package struct ObjectRecords<C: ReadConnection> {
     /// - Parameter scope: the organization; `nil` = any.
     func details(id: String, scope: Int64?) throws -> ObjectDetailsRecord? {
         guard let (position, object) = try placedObject(id: id, scope: scope) else { return nil }
-        let organization = try connection.first(
-            "SELECT name FROM organizations WHERE id = $1", object.owner.organizationID
-        ) { $0.text("name") }
+        let organization = try OrganizationRecords(connection).reference(id: object.owner.organizationID)
         return ObjectDetailsRecord(
             object: object, tags: try tags(position: position),
-            topics: try RecordingRecords(connection).topics(at: position), organization: organization ?? "",
+            topics: try RecordingRecords(connection).topics(at: position), organization: organization?.name ?? "",
             trashing: try trashing(of: object))
     }
 

@@ -48,34 +48,16 @@ struct FailedUploadListing: Sendable {
     private func entries(
         _ uploads: [FailedUploadRecord], for user: UserPrincipal, in connection: ReadConnection
     ) throws -> [Entry] {
-        let organizations = OrganizationNames(for: user)
         let ids = Dictionary(grouping: uploads, by: \.organizationID).mapValues { Set($0.compactMap(\.deviceID)) }
         let names = try ids.reduce(into: [Int64: [String: String]]()) { names, entry in
             names[entry.key] = try devices.displayNames(
                 of: entry.value.sorted(), organizationID: entry.key, in: connection)
         }
-        let organizationNames = try organizations.names(of: Set(ids.keys), in: connection)
+        let organizations = try OrganizationRecords(connection).names(of: Set(ids.keys), known: user.organization)
         return uploads.map { upload in
             Entry(
-                upload: upload, organization: organizationNames[upload.organizationID] ?? "",
+                upload: upload, organization: organizations[upload.organizationID] ?? "",
                 deviceName: upload.deviceID.flatMap { names[upload.organizationID]?[$0] } ?? "")
-        }
-    }
-}
-
-/// The names of the organizations in a page of uploads.
-struct OrganizationNames {
-    private let user: UserPrincipal
-
-    init(for user: UserPrincipal) {
-        self.user = user
-    }
-
-    /// Returns names by ids. That for which the user acts is known without a read.
-    func names(of ids: Set<Int64>, in connection: ReadConnection) throws -> [Int64: String] {
-        try ids.reduce(into: [:]) { names, id in
-            let known = user.organization
-            names[id] = try id == known.id ? known.name : Accounts.organization(id, in: connection)?.name
         }
     }
 }

@@ -36,8 +36,8 @@ struct UploadListing: Sendable {
             let seen = found.rows.filter { user.objectScope == nil || user.objectScope == $0.organizationID }
             let shown = seen.prefix(size)
             let end = seen.count > size ? shown.last?.id : found.hasMore ? found.rows.last?.id : nil
-            let organizations = try OrganizationNames(for: user).names(
-                of: Set(shown.map(\.organizationID)), in: connection)
+            let organizations = try OrganizationRecords(connection).names(
+                of: Set(shown.map(\.organizationID)), known: user.organization)
             return (
                 try shown.map { try entry($0, organizations[$0.organizationID] ?? "", in: connection) }, end
             )
