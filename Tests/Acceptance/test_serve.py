@@ -2,13 +2,15 @@
 
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
+from pathlib import Path
 
 import pytest
 from support.faults import late_threads
-from support.gateway import ADMIN_PASSWORD, LISTENERS, Gateway
+from support.gateway import ADMIN_PASSWORD, LISTENERS, Gateway, eventually
 from support.parties import Fleet, User
 from support.uploads import completed, content
 from support.waiting import WAIT_SECONDS
@@ -166,3 +168,16 @@ def test_second_sigterm_is_ignored(serve):
     process.send_signal(signal.SIGTERM)
     process.send_signal(signal.SIGTERM)
     process.wait(WAIT_SECONDS)
+
+
+def test_code_of_the_start_is_not_resident(serve, binary):
+    process = serve()
+    assert process.stdout.readline()
+    code = re.compile(rf"^\S+ r-xp .* {re.escape(str(binary.resolve()))}\nSize: +(\d+) kB\n(?:.*\n)*?Rss: +(\d+) kB", re.M)
+
+    def resident() -> float:
+        """Returns the part of the program's code that is mapped."""
+        ((size, mapped),) = code.findall(Path(f"/proc/{process.pid}/smaps").read_text())
+        return int(mapped) / int(size)
+
+    eventually(lambda: resident() < 0.3)

@@ -42,6 +42,7 @@ package enum GatewayProcess {
             if let manager { try await manager.starting(start) } else { try await start() }
             announce(gateway, options.dataDirectory, configuration)
             manager?.ready()
+            ProgramCode.releasePages()
             try await gateway.serve {
                 let reloading = Task { [reloads = signals.reloads] in
                     for await _ in reloads {
