@@ -8,6 +8,7 @@ import re
 import subprocess
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import grpc
 import pytest
@@ -68,6 +69,21 @@ class Log:
 
     def last(self, **wanted: str) -> dict:
         return self.lines(**wanted)[-1]
+
+
+def test_every_action_that_sources_name_has_a_sentence():
+    """Those that are named by their methods are checked by GatewayServicesTests.swift."""
+    sources = Path(__file__).parents[2] / "Sources"
+    commands = [sources / "GatewayServer/Commands", sources / "DeviceCommands"]
+    written, described = set(), set()
+    for path in sources.rglob("*.swift"):
+        if any(folder in path.parents for folder in commands):
+            continue
+        text = path.read_text()
+        written |= set(re.findall(r'\b(?:byGateway\(\s*|did\(|note\(|action: )"([A-Z]\w+)"', text))
+        described |= set(re.findall(r'AuditSentence\(\s*\.\w+,\s*"(\w+)"', text))
+    assert len(written) >= 20
+    assert not written - described
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 from support.gateway import ADMIN_PASSWORD
 from support.parties import PASSWORD, Fleet
-from support.uploads import added, content
+from support.uploads import Upload, added, content
 
 
 def open_address(page, gateway, address: str) -> None:
@@ -112,6 +112,44 @@ def test_all_organizations_is_a_view_whose_links_open_in_their_organization(cons
     # A page of one organization says which one it shows.
     console.go("Devices")
     assert "now system" in console.find("//*[@role='note']").text
+
+
+def test_all_objects_of_all_organizations_are_not_deleted_together(console, gateway, organizations, look):
+    """A deletion by a filter is one of one organization: in the list of all, selected files and folders are deleted in theirs."""
+    boss, other = organizations
+    uploader = other.fleet.uploader()
+    for name in ("run_0.mcap", "run_1.mcap"):
+        created = uploader.create(file_name=name, relative_path=f"morning/{name}")
+        Upload.of(uploader, created).put(content(10)).complete({})
+    console.driver.refresh()
+    console.until(lambda: organization_choice(console) == "All organizations")
+    filter_all = " OR ".join(f"device={device}" for device in (boss.device, uploader.device_id))
+    open_address(console, gateway, f"objects?{urlencode({'filter': filter_all})}")
+    console.find(f"//input[@aria-label='Select {boss.object.name}']")
+    everything, bar = "//input[@aria-label='Select all objects of the list']", "//div[@aria-label='Selected objects']"
+    delete, remark = f"{bar}//button[normalize-space()='Delete']", f"{bar}//small"
+    console.click(everything)
+    assert console.find(remark).text == "To delete all objects of the list, choose an organization in the header."
+    assert not console.driver.find_element(By.XPATH, delete).is_displayed()
+    look("objects-selected-all-organizations")
+    console.click(everything)
+    console.click(f"//input[@aria-label='Select {boss.object.name}']")
+    console.click("//input[@aria-label='Select morning']")
+    assert not console.driver.find_element(By.XPATH, remark).is_displayed()
+    console.click(delete)
+    console.dialog("Delete 3 objects?")
+    console.fill("Type 3 to confirm", "3")
+    console.fill("Reason", "acceptance test")
+    console.press("Delete")
+    console.notice("3 objects moved to the trash.")
+    assert (len(boss.list_all()), [each.name for each in other.list_all()]) == (0, [other.object.name])
+    # With one organization, all objects of its list can be deleted.
+    console.choose_organization(other.organization)
+    console.find(f"//a[@class='row-link'][normalize-space()='{other.object.name}']")
+    console.click(everything)
+    console.click(delete)
+    console.dialog("Delete 1 object?")
+    console.press("Cancel")
 
 
 def test_address_carries_the_organization_to_a_colleague(console, gateway, organizations):

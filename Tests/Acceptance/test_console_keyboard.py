@@ -3,7 +3,7 @@
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from support.parties import PASSWORD, unique
+from support.parties import PASSWORD, unique, unique_device_id
 from support.uploads import FILE_NAME_TAG, completed, content
 
 #: An entry of the open palette, by its label.
@@ -52,6 +52,23 @@ def test_keys_select_any_number_of_rows(console, gateway, uploader):
     assert focused_row(console) == 74
     press(console, Keys.ENTER)
     console.heading("file 015.txt")
+
+
+def test_palette_lists_devices_whose_names_have_the_typed_word_first(page, new_organization):
+    """The number of a device is often a part of another one's id."""
+    boss = new_organization()
+    rover, picker = sorted(unique_device_id() for _ in range(2))
+    number = rover[-4:]
+    for device, name in ((rover, "Rover"), (picker, f"Picker {number}")):
+        boss.devices("RegisterDevice", device_id=device, display_name=name)
+    page.sign_in(boss.organization, "boss", PASSWORD)
+    page.heading("Overview")
+    press_control(page, "k")
+    found(page, number, "Rover")
+    labels = [each.text for each in page.driver.find_elements(By.XPATH, "//dialog[@open]//li/span[@class='label']")]
+    assert labels == [f"Picker {number}", "Rover"]
+    press(page, Keys.ENTER)
+    page.heading(f"Picker {number}")
 
 
 def test_palette_finds_pages_devices_objects_and_actions(console, gateway, admin, uploader):

@@ -7,7 +7,8 @@ import pytest
 from support import process
 from support.commands import OK, REFUSED, USAGE, CommandLine
 from support.gateway import ADMIN_PASSWORD, eventually
-from support.parties import PASSWORD, exchange, init_device, unique, unique_device_id
+from support.parties import PASSWORD, Uploader, exchange, init_device, unique, unique_device_id
+from support.uploads import Upload, completed, content
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +86,30 @@ def test_silent_devices_are_those_not_heard_of_since(admin, site, gateway, stubs
     assert [each["device_id"] for each in seen["devices"]] == [device]
     assert "order_by must be" in admin.refused(REFUSED, "device", "list", "--order-by", "size")
     assert "must be a time like 30m, 2h or 7d" in admin.refused(USAGE, "device", "list", "--silent-for", "2")
+
+
+def test_devices_without_uploads_are_those_that_completed_none_since(admin, site, gateway, stubs):
+    suite = admin.json("device", "suite", "create", "--site", site["name"], "--display-name", unique("suite"))["name"]
+    admin.json("device", "register", "--suite", suite)
+    idle, busy = (admin.json("device", "register", "--suite", suite)["device_id"] for _ in range(2))
+    uploaders = [
+        Uploader(gateway, stubs, init_device(gateway, stubs, device).api_key, device).sign_in()
+        for device in (idle, busy)
+    ]
+
+    def listed(*options: str) -> dict[str, str | None]:
+        found = admin.json("device", "list", "--suite", suite, *options)["devices"]
+        return {each["device_id"]: each["last_upload_at"] for each in found}
+
+    # An upload that is not completed does not count.
+    Upload.create(uploaders[0])
+    completed(uploaders[1], content(10))
+    eventually(lambda: listed("--no-upload-for", "1s").keys() == {idle, busy})
+    assert listed("--no-upload-for", "1s")[idle] is None
+    assert listed("--no-upload-for", "1h") == {}
+    first = listed()[busy]
+    completed(uploaders[1], content(11))
+    assert listed()[busy] != first
 
 
 def test_commands_create_update_and_delete_a_user(admin, stranger):

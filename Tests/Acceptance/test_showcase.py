@@ -10,12 +10,9 @@ import pytest
 from mcap.reader import make_reader
 from selenium.webdriver.common.keys import Keys
 from support.gateway import eventually
-from support.large_fleet import LargeFleet
+from support.large_fleet import FULL, SHORT, LargeFleet
 from support.person import Person
 from support.uploads import download
-
-#: The numbers of objects, and with --full.
-SHORT, FULL = 600, 20_000
 
 
 @pytest.fixture(scope="module")

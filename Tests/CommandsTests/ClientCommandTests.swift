@@ -94,7 +94,7 @@ import Wire
                 calls.add(
                     """
                     \(request.suite) \(request.siteID) \(request.status) \(request.silentForSeconds) \(request.sdkVersion) \
-                    '\(request.orderBy)' '\(request.pageToken)'
+                    '\(request.orderBy)' '\(request.pageToken)' \(request.noUploadForSeconds)
                     """)
                 return request.pageToken.isEmpty
                     ? ListDevicesResponse(devices: [Device(deviceID: "1")], nextPageToken: "more")
@@ -102,12 +102,13 @@ import Wire
             }
         }) { gateway in
             try gateway.signIn()
-            let options = "--status disabled --silent-for 3d --sdk-version 1. --order-by last_seen_at"
+            let options =
+                "--status disabled --silent-for 3d --no-upload-for 4d --sdk-version 1. --order-by last_seen_at"
             #expect(await gateway.run("device list --suite 7 --site 3 \(options)", recorder) == .success)
             #expect(
                 calls.all == [
-                    "deviceSuites/7 3 disabled 259200 1. 'last_seen_at' ''",
-                    "deviceSuites/7 3 disabled 259200 1. 'last_seen_at' 'more'",
+                    "deviceSuites/7 3 disabled 259200 1. 'last_seen_at' '' 345600",
+                    "deviceSuites/7 3 disabled 259200 1. 'last_seen_at' 'more' 345600",
                 ])
             #expect(recorder.output.split(separator: "\n").count == 3)
         }

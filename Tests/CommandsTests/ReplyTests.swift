@@ -21,7 +21,8 @@ import Testing
                 {"name":"devices/260427-000001","device_id":"260427-000001","display_name":"Arm \\"left\\"\\n",\
                 "description":"","suite":"deviceSuites/7","tags":{"a":"1=1","b":"2"},\
                 "status":"DEVICE_STATUS_INITIALIZED","site_id":9007199254740993,"silent_after_hours":null,\
-                "sdk_version":"","platform":"","initialized_at":null,"last_seen_at":null,"silent_since":null,\
+                "sdk_version":"","platform":"","initialized_at":null,"last_seen_at":null,"last_upload_at":null,\
+                "silent_since":null,\
                 "created_at":"2026-01-01T00:00:00.25Z","updated_at":null,\
                 "retired_at":null,"address_serial":null,"key_rotation_requested_at":null,\
                 "diagnosis":null,"failed_uploads":[]}

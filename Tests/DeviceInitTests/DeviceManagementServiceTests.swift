@@ -205,6 +205,9 @@ import Testing
     @Test(arguments: [
         (ListDevicesRequest(silentForSeconds: 100), [0, 2]), (ListDevicesRequest(silentForSeconds: 101), []),
         (ListDevicesRequest(silentForSeconds: 1), [0, 2]),
+        // No device has an upload here.
+        (ListDevicesRequest(noUploadForSeconds: 100, withLastUpload: true), [0, 2]),
+        (ListDevicesRequest(noUploadForSeconds: 101), []),
         (ListDevicesRequest(sdkVersion: "1.2.3"), [0, 1]), (ListDevicesRequest(sdkVersion: "1."), [0, 1]),
         (ListDevicesRequest(sdkVersion: "1%"), []),
         (ListDevicesRequest(orderBy: "last_seen_at"), [2, 3, 0, 1]),
@@ -249,6 +252,8 @@ import Testing
         let token = try await list(ListDevicesRequest(pageSize: 1, orderBy: "last_seen_at"), in: world).nextPageToken
         for bad in [
             ListDevicesRequest(silentForSeconds: -1), ListDevicesRequest(silentForSeconds: .max),
+            ListDevicesRequest(noUploadForSeconds: -1), ListDevicesRequest(noUploadForSeconds: .max),
+            ListDevicesRequest(pageSize: 1, pageToken: token, orderBy: "last_seen_at", noUploadForSeconds: 1),
             ListDevicesRequest(lastSeenSince: Timestamp(seconds: .max)),
             ListDevicesRequest(sdkVersion: "\n"), ListDevicesRequest(orderBy: "size"),
             ListDevicesRequest(orderBy: "device_id asc"),

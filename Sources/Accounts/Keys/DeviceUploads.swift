@@ -12,6 +12,10 @@ package protocol DeviceUploads: Sendable {
 
     /// Returns what is known of the device's latest uploads.
     func activity(ofDevice id: String, in connection: ReadConnection) throws -> DeviceUploadActivity
+
+    /// The expression, in SQL, for the completion of the latest upload of the device `d.id` whose object exists; NULL without one.
+    /// Its cost does not depend on the number of uploads.
+    var latestUpload: String { get }
 }
 
 /// The uploads of a gateway that accepts none.
@@ -25,6 +29,8 @@ package struct NoDeviceUploads: DeviceUploads {
     package func activity(ofDevice id: String, in connection: ReadConnection) -> DeviceUploadActivity {
         DeviceUploadActivity()
     }
+
+    package var latestUpload: String { "NULL" }
 }
 
 /// The latest uploads of a device.

@@ -15,6 +15,8 @@ const statuses = [
 ]
 const silences = [['', 'Any time'], [reportedSilent, 'Reported as silent'], ['0.0417', 'Over 1 hour ago'], ['1', 'Over 1 day ago'], ['3', 'Over 3 days ago'],
   ['7', 'Over 7 days ago'], ['30', 'Over 30 days ago']]
+const idleTimes = [['', 'Any time'], ['1', 'Over 1 day ago'], ['3', 'Over 3 days ago'], ['7', 'Over 7 days ago'],
+  ['30', 'Over 30 days ago']]
 const orders = [['', 'Device id'], ['display_name', 'Name'], ['last_seen_at', 'Last seen, longest ago first'],
   ['last_seen_at desc', 'Last seen, latest first']]
 /** The devices whose objects are counted, those with the most objects. */
@@ -60,6 +62,7 @@ export async function renderDevices(body, { query, reload }) {
         options: [['', 'All suites'], ...suites] }),
       formField({ name: 'status', label: 'State', type: 'select', value: filter.status, options: statuses }),
       formField({ name: 'silent', label: 'Last seen', type: 'select', value: filter.silent, options: silences }),
+      formField({ name: 'idle', label: 'Last upload', type: 'select', value: filter.idle, options: idleTimes }),
       formField({ name: 'version', label: 'Program version', type: 'search', value: filter.version,
         placeholder: 'its beginning' }),
       formField({ name: 'order', label: 'Order', type: 'select', value: filter.order, options: orders })),
@@ -74,6 +77,7 @@ export async function renderDevices(body, { query, reload }) {
       { title: 'Program', isMinor: true, cell: (device) => device.sdkVersion || null },
       { title: 'Platform', isMinor: true, cell: (device) => device.platform || null },
       { title: 'Last seen', cell: (device) => timeElement(device.lastSeenAt, { isShort: true }) },
+      { title: 'Last upload', isMinor: true, cell: (device) => timeElement(device.lastUploadAt, { isShort: true }) },
     ], (pageToken) => loadDevicePage(filter, pageToken), isFiltered
       ? 'No devices match the filter.'
       : firstDevice(suites)))

@@ -4,6 +4,7 @@ import { showDialog, showFormDialog } from './dialog.js'
 import { formatBytes, formatCount, parseTags, timeElement } from './format.js'
 import { copyObjects } from './copy-dialog.js'
 import { followOperation, operationEnd } from './object-operation.js'
+import { hasSeveralOrganizations } from './organization-choice.js'
 import { callInZone, withDates } from './time-zone.js'
 
 /** Objects in one request that names each of them, and in one archive. */
@@ -19,18 +20,23 @@ const everyObject = 'size>=0'
 /** The bar with the actions for the selected objects. */
 export function bulkBar(source, selection, refresh) {
   const text = h('p', {})
+  const remove = button('Delete', () => deleteObjects(selection, source, refresh), 'danger')
+  const remark = h('small', {}, 'To delete all objects of the list, choose an organization in the header.')
   const element = h('div', { class: 'bulk', role: 'region', 'aria-label': 'Selected objects' }, text,
     h('div', { class: 'actions' },
       button('Download .zip', () => downloadArchive(selection, source)),
       button('Share', () => shareObjects(selection, source)),
       hasRole('operator') && button('Tag', () => tagObjects(selection, source)),
       hasRole('operator') && button('Copy to…', async () => copyObjects(await selectedIds(selection, source))),
-      hasRole('admin') && button('Delete', () => deleteObjects(selection, source, refresh), 'danger'),
+      hasRole('admin') && [remark, remove],
       button('Clear', () => selection.clear())))
   return {
     element,
     update() {
       element.hidden = selection.isEmpty
+      // A deletion by a filter is one of one organization, and the list has those of all.
+      remove.hidden = selection.isAll && hasSeveralOrganizations()
+      remark.hidden = !remove.hidden
       text.textContent = selection.isAll
         ? `${source.isExact ? formatCount(source.total, 'object') : 'All objects of the list'} selected`
         : `${selectedText(selection)} selected · ${formatBytes(selection.bytes)}`
@@ -156,15 +162,16 @@ export async function forEach(items, action, progress) {
   }
 }
 
-/** Divides folders into groups with one filter each, `{filter, rows}`. */
+/** Divides folders into groups with one filter each, `{filter, organization, rows}`; `organization` is undefined for the selected one. */
 function filtersOf(folders) {
   const groups = []
   for (const row of folders) {
     const last = groups.at(-1)
     const joined = last && [...last.rows, row].map(({ folder }) => `(${folder.filter})`).join(' OR ')
-    const fits = last && last.rows.length < foldersOfAFilter && new TextEncoder().encode(joined).length <= filterLimit
+    const organization = row.organization || undefined
+    const fits = last && last.organization === organization && last.rows.length < foldersOfAFilter && new TextEncoder().encode(joined).length <= filterLimit
     if (fits) Object.assign(last, { filter: joined, rows: [...last.rows, row] })
-    else groups.push({ filter: row.folder.filter, rows: [row] })
+    else groups.push({ filter: row.folder.filter, organization, rows: [row] })
   }
   return groups
 }
@@ -174,8 +181,8 @@ async function countRows(selection) {
   const files = [...selection.rows.values()].filter((row) => !row.folder)
   const found = {
     matchingObjects: files.length, matchingBytes: files.reduce((sum, row) => sum + row.size, 0), isLowerBound: false }
-  for (const { filter } of filtersOf(selection.folders)) {
-    const more = await call('management', 'DeleteObjects', { filter, dryRun: true })
+  for (const { filter, organization } of filtersOf(selection.folders)) {
+    const more = await call('management', 'DeleteObjects', { filter, dryRun: true }, { organization })
     found.matchingObjects += Number(more.matchingObjects ?? 0)
     found.matchingBytes += Number(more.matchingBytes ?? 0)
     found.isLowerBound ||= more.isLowerBound ?? false
@@ -210,10 +217,10 @@ async function deleteObjects(selection, source, refresh) {
       } else {
         const deleted = new Set()
         try {
-          for (const folders of filtersOf(selection.folders)) {
-            const { operation } = await call('management', 'DeleteObjects', { filter: folders.filter, reason })
-            await operationEnd(operation, progress)
-            for (const row of folders.rows) deleted.add(row.key)
+          for (const { filter, organization, rows } of filtersOf(selection.folders)) {
+            const { operation } = await call('management', 'DeleteObjects', { filter, reason }, { organization })
+            await operationEnd(operation, progress, organization)
+            for (const row of rows) deleted.add(row.key)
           }
           await forEach([...selection.rows.values()].filter((row) => !row.folder), async ({ key, fileId, organization }) => {
             await call('management', 'DeleteObject', { fileId, reason }, { organization: organization || undefined })

@@ -38,13 +38,17 @@ export async function undoOperation(operation) {
   return followOperation(undo)
 }
 
-/** Waits for the end of an operation on many objects, and reports the number of objects that are done. */
-export async function operationEnd(operation, report) {
+/**
+ * Waits for the end of an operation on many objects, and reports the number of objects that are done. `organization`: the operation's, if
+ * it is not the selected one.
+ */
+export async function operationEnd(operation, report, organization) {
   let current = operation
   while (operationStatus(current) === 'running') {
     report(formatCount(processedObjects(current), 'object'))
     await wait(refreshInterval)
-    current = (await call('management', 'GetObjectOperation', { operationId: operation.operationId })).operation
+    const { operationId } = operation
+    current = (await call('management', 'GetObjectOperation', { operationId }, { organization })).operation
   }
   if (operationStatus(current) !== 'succeeded') throw new Error(`The operation was ${operationStatus(current)}.`)
 }

@@ -1,7 +1,7 @@
 import { call, hasRole } from './api.js'
 import { isOverdue } from './backup.js'
 import { deviceLink, withDeviceName } from './device-names.js'
-import { loadSilentDevices, silentDevices } from './device-list.js'
+import { idleDevices, loadSilentDevices, silentDevices } from './device-list.js'
 import { diskOf, diskWarning, fullText, usedText } from './disk.js'
 import { h, pageHeader, propertyList } from './dom.js'
 import { countRecentFailures, recentFailures } from './failed-uploads.js'
@@ -62,7 +62,8 @@ export async function renderOverview(body, { query }) {
       chart('Objects uploaded', 'arrivedObjects', { ...uploads, format: (value) => formatCount(value, 'object') }),
       chart('Bytes requested for download', 'requestedBytes', bytes)),
     h('p', { class: 'hint' }, 'Days begin at midnight UTC. Select a bar to see the objects whose uploads began on that day.'),
-    h('div', { class: 'charts' }, shares('Objects by site', 'site', state), shares('Objects by device', 'device', state),
+    h('div', { class: 'charts' }, shares('Objects by site', 'site', state), shares('Objects by device', 'device', state,
+      hasRole('operator') && h('a', { href: idleDevices }, 'Without uploads for 3 days')),
       stoppedDevices(state)),
     state.system && systemProperties(state.system),
   ].filter(Boolean))
@@ -190,12 +191,12 @@ function valueLink(name, value) {
   return element
 }
 
-/** The values of a facet with their share of the objects. */
-function shares(title, name, { facets }) {
+/** The values of a facet with their share of the objects. `more`: what leads to others. */
+function shares(title, name, { facets }, more) {
   const values = (facets.find((facet) => facet.name === name)?.values ?? []).slice(0, shownValues)
   if (values.length === 0) return null
   const most = Math.max(...values.map(({ objects }) => Number(objects)))
-  return h('figure', { class: 'chart' }, h('figcaption', {}, title), table([
+  return h('figure', { class: 'chart' }, h('figcaption', {}, title, more), table([
     { title: name === 'site' ? 'Site' : 'Device', cell: ({ value }) =>
       valueLink(name, value) },
     { title: 'Share', cell: ({ objects, value }) =>

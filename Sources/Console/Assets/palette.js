@@ -15,10 +15,13 @@ function pageActions() {
     .map((each) => ({ kind: 'Action', label: each.textContent, run: () => each.click() }))
 }
 
-function deviceEntries() {
-  return loadedDevices().map(({ deviceId, displayName }) => ({
+/** The devices that match, first those whose names have the words themselves. */
+function deviceEntries(words) {
+  const hasWords = ({ label }) => words.every((word) => label.toLowerCase().split(/\s+/).includes(word))
+  const entries = loadedDevices().map(({ deviceId, displayName }) => ({
     kind: 'Device', label: displayName || deviceId, detail: displayName ? deviceId : '',
-    run: () => { go(`#/devices/${deviceId}`) } }))
+    run: () => { go(`#/devices/${deviceId}`) } })).filter((entry) => matches(entry, words))
+  return [...entries.filter(hasWords), ...entries.filter((entry) => !hasWords(entry))]
 }
 
 async function objectEntries(text) {
@@ -66,7 +69,7 @@ export function openPalette(pages, more) {
   const draw = () => {
     const text = field.value.trim().toLowerCase()
     const words = text.split(/\s+/)
-    const local = [...fixed, ...(text ? deviceEntries() : [])].filter((entry) => matches(entry, words))
+    const local = [...fixed.filter((entry) => matches(entry, words)), ...(text ? deviceEntries(words) : [])]
     shown = [...local.slice(0, mostEntries), ...(found.text === text ? found.objects : [])]
     list.replaceChildren(...shown.map(({ kind, label, detail, icon }, index) => h('li', {
       id: `palette-${index}`, role: 'option', 'aria-selected': 'false', onclick: () => run(index),

@@ -102,11 +102,12 @@ package struct DeviceManagementService: DeviceManagementServiceHandler {
             scope: """
                 devices|\(caller.user.userID)|\(caller.organization.id)|\(request.suite)|\(request.siteID)|\
                 \(filter.status?.rawValue ?? "")|\(request.silentForSeconds)|\(times)|\(request.orderBy)|\(request.sdkVersion)|\
-                \(request.reportedSilent)
+                \(request.reportedSilent)|\(request.noUploadForSeconds)
                 """)
-        let devices = try await registry.devices(filter, by: order, page, for: caller)
+        let devices = try await registry.devices(
+            filter, by: order, withLastUpload: request.withLastUpload, page, for: caller)
         return ListDevicesResponse(
-            devices: devices.rows.map(\.device.message), nextPageToken: page.next(after: devices) { $0.position.text })
+            devices: devices.rows.map(\.message), nextPageToken: page.next(after: devices) { $0.position.text })
     }
 
     package func getDeviceNames(

@@ -75,6 +75,8 @@ struct DeviceFilter: Sendable, Hashable {
     var sdkVersion = ""
     /// Whether only devices match that are reported as silent.
     var isReportedSilent = false
+    /// Devices that completed no upload since this time, nor got their first key since.
+    var noUploadSince: UnixTime?
 }
 
 /// The order of a list of devices.
@@ -125,10 +127,20 @@ extension DeviceOrder.Position {
     var text: String { "\(deviceID) \(key)" }
 }
 
+/// The times of devices' latest uploads, in a list.
+struct LatestUpload: Sendable {
+    /// The expression of ``DeviceUploads/latestUpload``.
+    let sql: String
+    /// Whether the devices of the list have them.
+    let isListed: Bool
+}
+
 /// A device in a list.
 struct ListedDevice: Sendable {
     let device: DeviceRecord
     let position: DeviceOrder.Position
+    /// The completion of its latest upload, if it was asked for; `nil` = it has none.
+    let lastUploadAt: UnixTime?
 }
 
 /// The name, description and tags that operators give a device.
@@ -344,9 +356,9 @@ struct DeviceRecords<C: ReadConnection> {
     /// Returns devices after a position; `nil` = from the first one on.
     func page(
         organizationID: Int64, filter: DeviceFilter, by order: DeviceOrder, after position: DeviceOrder.Position?,
-        limit: PageLimit
+        limit: PageLimit, latestUpload: LatestUpload
     ) throws -> PageRows<ListedDevice> {
-        var (condition, arguments) = Self.condition(filter, [organizationID])
+        var (condition, arguments) = Self.condition(filter, [organizationID], latestUpload: latestUpload.sql)
         let (key, direction, sign) = (order.key.sql, order.isDescending ? " DESC" : "", order.isDescending ? "<" : ">")
         if let position {
             arguments.append(position.deviceID)
@@ -361,10 +373,12 @@ struct DeviceRecords<C: ReadConnection> {
         arguments.append(limit.statementRows)
         let keys = order.key == .id ? ["d.id"] : [key, "d.id"]
         condition += " ORDER BY \(keys.map { "\($0)\(direction)" }.joined(separator: ", ")) LIMIT $\(arguments.count)"
-        return try connection.page(
-            limit, "SELECT \(columns), \(key) AS sort_key \(tables) \(condition)", arguments: arguments
-        ) { row in
-            ListedDevice(device: try Self.record(row), position: order.position(row))
+        let times = latestUpload.isListed ? ", \(latestUpload.sql) AS last_upload_at" : ""
+        let selected = "\(columns), \(key) AS sort_key\(times)"
+        return try connection.page(limit, "SELECT \(selected) \(tables) \(condition)", arguments: arguments) { row in
+            ListedDevice(
+                device: try Self.record(row), position: order.position(row),
+                lastUploadAt: latestUpload.isListed ? row.optionalTime("last_upload_at") : nil)
         }
     }
 
@@ -379,9 +393,11 @@ struct DeviceRecords<C: ReadConnection> {
 
     /// Returns a condition for the devices of an organization that match.
     ///
-    /// - Parameter first: the arguments before those of the filter; the first one is the organization's id.
+    /// - Parameters:
+    ///   - first: the arguments before those of the filter; the first one is the organization's id.
+    ///   - latestUpload: see ``DeviceUploads/latestUpload``.
     private static func condition(
-        _ filter: DeviceFilter, _ first: [(any Bindable)?]
+        _ filter: DeviceFilter, _ first: [(any Bindable)?], latestUpload: String = "NULL"
     ) -> (sql: String, arguments: [(any Bindable)?]) {
         var sql = "WHERE d.organization_id = $1"
         var arguments = first
@@ -393,6 +409,9 @@ struct DeviceRecords<C: ReadConnection> {
         if let site = filter.siteID { require({ "s.site_id = \($0)" }, site) }
         if let time = filter.silentSince {
             require({ "d.initialized_at <= \($0) AND coalesce(d.last_seen_at, 0) <= \($0)" }, time.microseconds)
+        }
+        if let time = filter.noUploadSince {
+            require({ "d.initialized_at <= \($0) AND coalesce(\(latestUpload), 0) <= \($0)" }, time.microseconds)
         }
         if let time = filter.lastSeenSince { require({ "coalesce(d.last_seen_at, 0) >= \($0)" }, time.microseconds) }
         if let time = filter.lastSeenBefore {

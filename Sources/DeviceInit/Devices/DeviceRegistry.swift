@@ -132,13 +132,18 @@ struct DeviceRegistry: Sendable {
     }
 
     /// Returns a page of devices; its cursor is a position in the order.
+    ///
+    /// - Parameter withLastUpload: whether they have the times of their latest uploads.
     func devices(
-        _ filter: DeviceFilter, by order: DeviceOrder, _ page: Page, for caller: Caller
+        _ filter: DeviceFilter, by order: DeviceOrder, withLastUpload: Bool, _ page: Page, for caller: Caller
     ) async throws -> PageRows<ListedDevice> {
         let (organizationID, first) = (caller.organization.id, try page.cursor { order.position($0) })
-        return try await list(page, skipsRows: filter != DeviceFilter()) { connection, limit, last in
+        let latestUpload = LatestUpload(sql: uploads.latestUpload, isListed: withLastUpload)
+        let skipsRows = filter != DeviceFilter() || withLastUpload
+        return try await list(page, skipsRows: skipsRows) { connection, limit, last in
             try DeviceRecords(connection).page(
-                organizationID: organizationID, filter: filter, by: order, after: last?.position ?? first, limit: limit)
+                organizationID: organizationID, filter: filter, by: order, after: last?.position ?? first, limit: limit,
+                latestUpload: latestUpload)
         }
     }
 

@@ -33,6 +33,14 @@ extension DeviceRecord {
     }
 }
 
+extension ListedDevice {
+    var message: Device {
+        var message = device.message
+        message.lastUploadAt = lastUploadAt.map { Timestamp($0) }
+        return message
+    }
+}
+
 extension DeviceFilter {
     /// Reads the filter of a request.
     ///
@@ -42,10 +50,8 @@ extension DeviceFilter {
         if !request.suite.isEmpty { suiteID = try ResourceName.suiteID(request.suite, field: "suite") }
         if request.siteID != 0 { siteID = request.siteID }
         status = try request.status.filter
-        guard (0...Self.longestSilence).contains(request.silentForSeconds) else {
-            throw .invalidArgument("silent_for_seconds must be 0 to \(Self.longestSilence)")
-        }
-        if request.silentForSeconds > 0 { silentSince = now.adding(seconds: -request.silentForSeconds) }
+        silentSince = try Self.start(of: request.silentForSeconds, "silent_for_seconds", at: now)
+        noUploadSince = try Self.start(of: request.noUploadForSeconds, "no_upload_for_seconds", at: now)
         lastSeenSince = try Self.time(request.lastSeenSince, "last_seen_since")
         lastSeenBefore = try Self.time(request.lastSeenBefore, "last_seen_before")
         try FieldRules.note(request.sdkVersion, field: "sdk_version", limit: 256)
@@ -55,6 +61,14 @@ extension DeviceFilter {
 
     /// Ten years, in seconds.
     private static let longestSilence: Int64 = 3650 * 86_400
+
+    /// Returns the time that is some seconds ago; `nil` for 0.
+    private static func start(of seconds: Int64, _ field: String, at now: UnixTime) throws(RPCError) -> UnixTime? {
+        guard (0...longestSilence).contains(seconds) else {
+            throw .invalidArgument("\(field) must be 0 to \(longestSilence)")
+        }
+        return seconds > 0 ? now.adding(seconds: -seconds) : nil
+    }
 
     private static func time(_ value: Timestamp?, _ field: String) throws(RPCError) -> UnixTime? {
         guard let value else { return nil }

@@ -731,6 +731,7 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.Device.diagnosis	The reason why the device is silent, or its state. Set by GetDevice only.
         archebase.meta.v1.Device.silent_after_hours	The hours without a call after which the device is reported as silent; 0 = never. Unset = that of its suite.
         archebase.meta.v1.Device.silent_since	The last call of a device that is reported as silent. Unset = it is not.
+        archebase.meta.v1.Device.last_upload_at	The completion of the device's latest upload whose object exists. Unset = it has no such upload. Set by ListDevices only, with `with_last_upload`.
         archebase.meta.v1.DeviceDiagnosis	The reason why a device is silent, or its state.
         archebase.meta.v1.DeviceDiagnosis.sentence	One or two sentences for people. Programs use the other fields.
         archebase.meta.v1.DeviceDiagnosis.refusals	Refused calls that had the device's credential or its token, by reason, the latest first.
@@ -759,6 +760,8 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.ListDevicesRequest.sdk_version	Only devices whose `sdk_version` begins with this text; empty = any.
         archebase.meta.v1.ListDevicesRequest.order_by	`device_id`, `display_name` or `last_seen_at`, optionally followed by ` desc`; empty = `device_id`. A device that was never seen counts as seen before all others.
         archebase.meta.v1.ListDevicesRequest.reported_silent	Only devices that are reported as silent.
+        archebase.meta.v1.ListDevicesRequest.no_upload_for_seconds	Only devices that have a key, or had one, and completed no upload in this many seconds, nor got their key in them; 0 = any. Uploads whose objects were permanently deleted do not count.
+        archebase.meta.v1.ListDevicesRequest.with_last_upload	Whether devices have `last_upload_at`.
         archebase.meta.v1.GetDeviceNamesRequest.device_ids	At most 1000.
         archebase.meta.v1.GetDeviceNamesResponse.display_names	The names by device id.
         archebase.meta.v1.UpdateDeviceRequest.replace_tags	Replaces all tags by `tags`; otherwise `tags` are merged into them.

@@ -474,6 +474,9 @@ public struct Device: Message {
     public var silentAfterHours: Int32?
     /// The last call of a device that is reported as silent. Unset = it is not.
     public var silentSince: Timestamp?
+    /// The completion of the device's latest upload whose object exists. Unset = it has no such upload. Set by ListDevices only,
+    /// with `with_last_upload`.
+    public var lastUploadAt: Timestamp?
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -498,7 +501,8 @@ public struct Device: Message {
         keyRotationRequestedAt: Timestamp? = nil,
         diagnosis: DeviceDiagnosis? = nil,
         silentAfterHours: Int32? = nil,
-        silentSince: Timestamp? = nil
+        silentSince: Timestamp? = nil,
+        lastUploadAt: Timestamp? = nil
     ) {
         self.name = name
         self.deviceID = deviceID
@@ -520,6 +524,7 @@ public struct Device: Message {
         self.diagnosis = diagnosis
         self.silentAfterHours = silentAfterHours
         self.silentSince = silentSince
+        self.lastUploadAt = lastUploadAt
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -545,6 +550,7 @@ public struct Device: Message {
             case 178: try ProtoMessage<DeviceDiagnosis>.merge(into: &self.diagnosis, from: &reader)
             case 184: try ProtoInt32.merge(into: &self.silentAfterHours, from: &reader)
             case 194: try ProtoMessage<Timestamp>.merge(into: &self.silentSince, from: &reader)
+            case 202: try ProtoMessage<Timestamp>.merge(into: &self.lastUploadAt, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -572,11 +578,13 @@ public struct Device: Message {
         size += ProtoMessage<DeviceDiagnosis>.size(optional: self.diagnosis, tag: 178)
         size += ProtoInt32.size(optional: self.silentAfterHours, tag: 184)
         size += ProtoMessage<Timestamp>.size(optional: self.silentSince, tag: 194)
+        size += ProtoMessage<Timestamp>.size(optional: self.lastUploadAt, tag: 202)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMessage<Timestamp>.write(optional: self.lastUploadAt, tag: 202, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.silentSince, tag: 194, to: &writer)
         ProtoInt32.write(optional: self.silentAfterHours, tag: 184, to: &writer)
         ProtoMessage<DeviceDiagnosis>.write(optional: self.diagnosis, tag: 178, to: &writer)
@@ -1410,6 +1418,11 @@ public struct ListDevicesRequest: Message {
     public var orderBy: String = ""
     /// Only devices that are reported as silent.
     public var reportedSilent: Bool = false
+    /// Only devices that have a key, or had one, and completed no upload in this many seconds, nor got their key in them; 0 = any.
+    /// Uploads whose objects were permanently deleted do not count.
+    public var noUploadForSeconds: Int64 = 0
+    /// Whether devices have `last_upload_at`.
+    public var withLastUpload: Bool = false
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -1425,7 +1438,9 @@ public struct ListDevicesRequest: Message {
         lastSeenBefore: Timestamp? = nil,
         sdkVersion: String = "",
         orderBy: String = "",
-        reportedSilent: Bool = false
+        reportedSilent: Bool = false,
+        noUploadForSeconds: Int64 = 0,
+        withLastUpload: Bool = false
     ) {
         self.suite = suite
         self.siteID = siteID
@@ -1438,6 +1453,8 @@ public struct ListDevicesRequest: Message {
         self.sdkVersion = sdkVersion
         self.orderBy = orderBy
         self.reportedSilent = reportedSilent
+        self.noUploadForSeconds = noUploadForSeconds
+        self.withLastUpload = withLastUpload
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -1454,6 +1471,8 @@ public struct ListDevicesRequest: Message {
             case 74: try ProtoString.merge(into: &self.sdkVersion, from: &reader)
             case 82: try ProtoString.merge(into: &self.orderBy, from: &reader)
             case 88: try ProtoBool.merge(into: &self.reportedSilent, from: &reader)
+            case 96: try ProtoInt64.merge(into: &self.noUploadForSeconds, from: &reader)
+            case 104: try ProtoBool.merge(into: &self.withLastUpload, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1472,11 +1491,15 @@ public struct ListDevicesRequest: Message {
         size += ProtoString.size(self.sdkVersion, tag: 74)
         size += ProtoString.size(self.orderBy, tag: 82)
         size += ProtoBool.size(self.reportedSilent, tag: 88)
+        size += ProtoInt64.size(self.noUploadForSeconds, tag: 96)
+        size += ProtoBool.size(self.withLastUpload, tag: 104)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoBool.write(self.withLastUpload, tag: 104, to: &writer)
+        ProtoInt64.write(self.noUploadForSeconds, tag: 96, to: &writer)
         ProtoBool.write(self.reportedSilent, tag: 88, to: &writer)
         ProtoString.write(self.orderBy, tag: 82, to: &writer)
         ProtoString.write(self.sdkVersion, tag: 74, to: &writer)
@@ -2075,7 +2098,7 @@ extension FileDescriptor {
             GAMgASgJUgtkaXNwbGF5TmFtZRIgCgtkZXNjcmlwdGlvbhgEIAEoCVILZGVzY3JpcHRpb24SOQoKY3JlYXRlZF9hdBgFIAEoCzIa\
             Lmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBI5Cgp1cGRhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVm\
             LlRpbWVzdGFtcFIJdXBkYXRlZEF0EjEKEnNpbGVudF9hZnRlcl9ob3VycxgHIAEoBUgAUhBzaWxlbnRBZnRlckhvdXJziAEBQhUK\
-            E19zaWxlbnRfYWZ0ZXJfaG91cnMiqAgKBkRldmljZRISCgRuYW1lGAEgASgJUgRuYW1lEhsKCWRldmljZV9pZBgCIAEoCVIIZGV2\
+            E19zaWxlbnRfYWZ0ZXJfaG91cnMi6ggKBkRldmljZRISCgRuYW1lGAEgASgJUgRuYW1lEhsKCWRldmljZV9pZBgCIAEoCVIIZGV2\
             aWNlSWQSIQoMZGlzcGxheV9uYW1lGAMgASgJUgtkaXNwbGF5TmFtZRIgCgtkZXNjcmlwdGlvbhgEIAEoCVILZGVzY3JpcHRpb24S\
             FAoFc3VpdGUYBSABKAlSBXN1aXRlEjcKBHRhZ3MYBiADKAsyIy5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UuVGFnc0VudHJ5UgR0\
             YWdzEjcKBnN0YXR1cxgHIAEoDjIfLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZVN0YXR1c1IGc3RhdHVzEhcKB3NpdGVfaWQYCCAB\
@@ -2088,114 +2111,116 @@ extension FileDescriptor {
             GBUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIWa2V5Um90YXRpb25SZXF1ZXN0ZWRBdBJACglkaWFnbm9zaXMYFiAB\
             KAsyIi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VEaWFnbm9zaXNSCWRpYWdub3NpcxIxChJzaWxlbnRfYWZ0ZXJfaG91cnMYFyAB\
             KAVIAVIQc2lsZW50QWZ0ZXJIb3Vyc4gBARI9CgxzaWxlbnRfc2luY2UYGCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1w\
-            UgtzaWxlbnRTaW5jZRo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4AUIRCg9f\
-            YWRkcmVzc19zZXJpYWxCFQoTX3NpbGVudF9hZnRlcl9ob3VycyKBAwoPRGV2aWNlRGlhZ25vc2lzEkAKCWNvbmRpdGlvbhgBIAEo\
-            DjIiLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZUNvbmRpdGlvblIJY29uZGl0aW9uEhoKCHNlbnRlbmNlGAIgASgJUghzZW50ZW5j\
-            ZRJBCghyZWZ1c2FscxgDIAMoCzIlLmFyY2hlYmFzZS5tZXRhLnYxLlJlZnVzZWREZXZpY2VDYWxsc1IIcmVmdXNhbHMSTQoOdW5w\
-            cm92ZW5fY2FsbHMYBCADKAsyJi5hcmNoZWJhc2UubWV0YS52MS5VbnByb3ZlbkRldmljZUNhbGxzUg11bnByb3ZlbkNhbGxzEkwK\
-            DmZhaWxlZF91cGxvYWRzGAUgAygLMiUuYXJjaGViYXNlLm1ldGEudjEuRmFpbGVkRGV2aWNlVXBsb2FkUg1mYWlsZWRVcGxvYWRz\
-            EjAKFGNsb2NrX29mZnNldF9zZWNvbmRzGAYgASgDUhJjbG9ja09mZnNldFNlY29uZHMiyAEKElJlZnVzZWREZXZpY2VDYWxscxIW\
-            CgZyZWFzb24YASABKAlSBnJlYXNvbhIYCgdtZXNzYWdlGAIgASgJUgdtZXNzYWdlEhQKBWNvdW50GAMgASgDUgVjb3VudBI1Cghm\
-            aXJzdF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSB2ZpcnN0QXQSMwoHbGFzdF9hdBgFIAEoCzIaLmdvb2ds\
-            ZS5wcm90b2J1Zi5UaW1lc3RhbXBSBmxhc3RBdCKSAQoTVW5wcm92ZW5EZXZpY2VDYWxscxIYCgdhZGRyZXNzGAEgASgJUgdhZGRy\
-            ZXNzEhYKBnJlYXNvbhgCIAEoCVIGcmVhc29uEhQKBWNvdW50GAMgASgDUgVjb3VudBIzCgdsYXN0X2F0GAQgASgLMhouZ29vZ2xl\
-            LnByb3RvYnVmLlRpbWVzdGFtcFIGbGFzdEF0Ip0BChJGYWlsZWREZXZpY2VVcGxvYWQSGwoJdXBsb2FkX2lkGAEgASgJUgh1cGxv\
-            YWRJZBIbCglmaWxlX25hbWUYAiABKAlSCGZpbGVOYW1lEjUKCGJlZ2FuX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVz\
-            dGFtcFIHYmVnYW5BdBIWCgZyZWFzb24YBCABKAlSBnJlYXNvbiKlAgoYQW5ub3VuY2VBZGRyZXNzZXNSZXF1ZXN0EjUKBGF1dGgY\
-            ASABKAsyIS5hcmNoZWJhc2UuYXV0aC52MS5EZXZpY2VFbmRwb2ludFIEYXV0aBI7CgdnYXRld2F5GAIgASgLMiEuYXJjaGViYXNl\
-            LmF1dGgudjEuRGV2aWNlRW5kcG9pbnRSB2dhdGV3YXkSQgoLZGV2aWNlX2luaXQYAyABKAsyIS5hcmNoZWJhc2UuYXV0aC52MS5E\
-            ZXZpY2VFbmRwb2ludFIKZGV2aWNlSW5pdBIcCglhdXRob3JpdHkYBCABKAlSCWF1dGhvcml0eRIzCgdlbmRzX2F0GAUgASgLMhou\
-            Z29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIGZW5kc0F0Ih4KHEdldEFubm91bmNlZEFkZHJlc3Nlc1JlcXVlc3QiGgoYV2l0aGRy\
-            YXdBZGRyZXNzZXNSZXF1ZXN0IukBChJBbm5vdW5jZWRBZGRyZXNzZXMSSgoMYW5ub3VuY2VtZW50GAEgASgLMiYuYXJjaGViYXNl\
-            LmF1dGgudjEuQWRkcmVzc0Fubm91bmNlbWVudFIMYW5ub3VuY2VtZW50Ej0KDGFubm91bmNlZF9hdBgCIAEoCzIaLmdvb2dsZS5w\
-            cm90b2J1Zi5UaW1lc3RhbXBSC2Fubm91bmNlZEF0EhgKB2RldmljZXMYAyABKANSB2RldmljZXMSFAoFdGFrZW4YBCABKANSBXRh\
-            a2VuEhgKB3VuYXdhcmUYBSABKANSB3VuYXdhcmUieAoYQ3JlYXRlRGV2aWNlU3VpdGVSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANS\
-            BnNpdGVJZBIhCgxkaXNwbGF5X25hbWUYAiABKAlSC2Rpc3BsYXlOYW1lEiAKC2Rlc2NyaXB0aW9uGAMgASgJUgtkZXNjcmlwdGlv\
-            biIrChVHZXREZXZpY2VTdWl0ZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSJuChdMaXN0RGV2aWNlU3VpdGVzUmVxdWVzdBIX\
-            CgdzaXRlX2lkGAEgASgDUgZzaXRlSWQSGwoJcGFnZV9zaXplGAIgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAMgASgJUglw\
-            YWdlVG9rZW4ihwEKGExpc3REZXZpY2VTdWl0ZXNSZXNwb25zZRJDCg1kZXZpY2Vfc3VpdGVzGAEgAygLMh4uYXJjaGViYXNlLm1l\
-            dGEudjEuRGV2aWNlU3VpdGVSDGRldmljZVN1aXRlcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4i6AEK\
-            GFVwZGF0ZURldmljZVN1aXRlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lEiYKDGRpc3BsYXlfbmFtZRgCIAEoCUgAUgtkaXNw\
-            bGF5TmFtZYgBARIlCgtkZXNjcmlwdGlvbhgDIAEoCUgBUgtkZXNjcmlwdGlvbogBARIxChJzaWxlbnRfYWZ0ZXJfaG91cnMYBCAB\
-            KAVIAlIQc2lsZW50QWZ0ZXJIb3Vyc4gBAUIPCg1fZGlzcGxheV9uYW1lQg4KDF9kZXNjcmlwdGlvbkIVChNfc2lsZW50X2FmdGVy\
-            X2hvdXJzIi4KGERlbGV0ZURldmljZVN1aXRlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIhsKGURlbGV0ZURldmljZVN1aXRl\
-            UmVzcG9uc2UikAIKFVJlZ2lzdGVyRGV2aWNlUmVxdWVzdBIbCglkZXZpY2VfaWQYASABKAlSCGRldmljZUlkEiEKDGRpc3BsYXlf\
-            bmFtZRgCIAEoCVILZGlzcGxheU5hbWUSIAoLZGVzY3JpcHRpb24YAyABKAlSC2Rlc2NyaXB0aW9uEhQKBXN1aXRlGAQgASgJUgVz\
-            dWl0ZRJGCgR0YWdzGAUgAygLMjIuYXJjaGViYXNlLm1ldGEudjEuUmVnaXN0ZXJEZXZpY2VSZXF1ZXN0LlRhZ3NFbnRyeVIEdGFn\
-            cxo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASImChBHZXREZXZpY2VSZXF1\
-            ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUi1QMKEkxpc3REZXZpY2VzUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUSFwoHc2l0\
-            ZV9pZBgCIAEoA1IGc2l0ZUlkEjcKBnN0YXR1cxgDIAEoDjIfLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZVN0YXR1c1IGc3RhdHVz\
-            EhsKCXBhZ2Vfc2l6ZRgEIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgFIAEoCVIJcGFnZVRva2VuEiwKEnNpbGVudF9mb3Jf\
-            c2Vjb25kcxgGIAEoA1IQc2lsZW50Rm9yU2Vjb25kcxJCCg9sYXN0X3NlZW5fc2luY2UYByABKAsyGi5nb29nbGUucHJvdG9idWYu\
-            VGltZXN0YW1wUg1sYXN0U2VlblNpbmNlEkQKEGxhc3Rfc2Vlbl9iZWZvcmUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0\
-            YW1wUg5sYXN0U2VlbkJlZm9yZRIfCgtzZGtfdmVyc2lvbhgJIAEoCVIKc2RrVmVyc2lvbhIZCghvcmRlcl9ieRgKIAEoCVIHb3Jk\
-            ZXJCeRInCg9yZXBvcnRlZF9zaWxlbnQYCyABKAhSDnJlcG9ydGVkU2lsZW50InIKE0xpc3REZXZpY2VzUmVzcG9uc2USMwoHZGV2\
-            aWNlcxgBIAMoCzIZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZVIHZGV2aWNlcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5l\
-            eHRQYWdlVG9rZW4iNgoVR2V0RGV2aWNlTmFtZXNSZXF1ZXN0Eh0KCmRldmljZV9pZHMYASADKAlSCWRldmljZUlkcyK7AQoWR2V0\
-            RGV2aWNlTmFtZXNSZXNwb25zZRJgCg1kaXNwbGF5X25hbWVzGAEgAygLMjsuYXJjaGViYXNlLm1ldGEudjEuR2V0RGV2aWNlTmFt\
-            ZXNSZXNwb25zZS5EaXNwbGF5TmFtZXNFbnRyeVIMZGlzcGxheU5hbWVzGj8KEURpc3BsYXlOYW1lc0VudHJ5EhAKA2tleRgBIAEo\
-            CVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEihQMKE1VwZGF0ZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFt\
-            ZRImCgxkaXNwbGF5X25hbWUYAiABKAlIAFILZGlzcGxheU5hbWWIAQESJQoLZGVzY3JpcHRpb24YAyABKAlIAVILZGVzY3JpcHRp\
-            b26IAQESRAoEdGFncxgEIAMoCzIwLmFyY2hlYmFzZS5tZXRhLnYxLlVwZGF0ZURldmljZVJlcXVlc3QuVGFnc0VudHJ5UgR0YWdz\
-            EiEKDHJlcGxhY2VfdGFncxgFIAEoCFILcmVwbGFjZVRhZ3MSMQoSc2lsZW50X2FmdGVyX2hvdXJzGAYgASgFSAJSEHNpbGVudEFm\
-            dGVySG91cnOIAQEaNwoJVGFnc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAFCDwoNX2Rp\
-            c3BsYXlfbmFtZUIOCgxfZGVzY3JpcHRpb25CFQoTX3NpbGVudF9hZnRlcl9ob3VycyIpChNFbmFibGVEZXZpY2VSZXF1ZXN0EhIK\
-            BG5hbWUYASABKAlSBG5hbWUiKgoURGlzYWJsZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIpChNSZXRpcmVEZXZp\
-            Y2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUiKwoVVW5yZXRpcmVEZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUi\
-            KQoTRGVsZXRlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIigKEkFsbG93UmVpbml0UmVxdWVzdBISCgRuYW1lGAEg\
-            ASgJUgRuYW1lInQKF1JvdGF0ZURldmljZUtleXNSZXF1ZXN0EhgKB2RldmljZXMYASADKAlSB2RldmljZXMSFAoFc3VpdGUYAiAB\
-            KAlSBXN1aXRlEhcKB3NpdGVfaWQYAyABKANSBnNpdGVJZBIQCgNhbGwYBCABKAhSA2FsbCJOChhSb3RhdGVEZXZpY2VLZXlzUmVz\
-            cG9uc2USGAoHZGV2aWNlcxgBIAEoA1IHZGV2aWNlcxIYCgd1bmF3YXJlGAIgASgDUgd1bmF3YXJlIkcKF0FkZERldmljZVRvU3Vp\
-            dGVSZXF1ZXN0EhQKBXN1aXRlGAEgASgJUgVzdWl0ZRIWCgZkZXZpY2UYAiABKAlSBmRldmljZSJMChxSZW1vdmVEZXZpY2VGcm9t\
-            U3VpdGVSZXF1ZXN0EhQKBXN1aXRlGAEgASgJUgVzdWl0ZRIWCgZkZXZpY2UYAiABKAlSBmRldmljZSqhAQoMRGV2aWNlU3RhdHVz\
-            Eh0KGURFVklDRV9TVEFUVVNfVU5TUEVDSUZJRUQQABIcChhERVZJQ0VfU1RBVFVTX1JFR0lTVEVSRUQQARIdChlERVZJQ0VfU1RB\
-            VFVTX0lOSVRJQUxJWkVEEAISGgoWREVWSUNFX1NUQVRVU19ESVNBQkxFRBADEhkKFURFVklDRV9TVEFUVVNfUkVUSVJFRBAEKp4E\
-            Cg9EZXZpY2VDb25kaXRpb24SIAocREVWSUNFX0NPTkRJVElPTl9VTlNQRUNJRklFRBAAEhwKGERFVklDRV9DT05ESVRJT05fUkVU\
-            SVJFRBABEiEKHURFVklDRV9DT05ESVRJT05fTkVWRVJfQ0FMTEVEEAISHQoZREVWSUNFX0NPTkRJVElPTl9ESVNBQkxFRBADEh0K\
-            GURFVklDRV9DT05ESVRJT05fTk9fU1VJVEUQBBIiCh5ERVZJQ0VfQ09ORElUSU9OX1NJVEVfRElTQUJMRUQQBRIbChdERVZJQ0Vf\
-            Q09ORElUSU9OX05PX0tFWRAGEiEKHURFVklDRV9DT05ESVRJT05fS0VZX0RJU0FCTEVEEAcSIAocREVWSUNFX0NPTkRJVElPTl9L\
-            RVlfRVhQSVJFRBAIEiAKHERFVklDRV9DT05ESVRJT05fQ0xPQ0tfV1JPTkcQCRIiCh5ERVZJQ0VfQ09ORElUSU9OX0NBTExTX1JF\
-            RlVTRUQQChIhCh1ERVZJQ0VfQ09ORElUSU9OX1VQTE9BRFNfRkFJTBALEhsKF0RFVklDRV9DT05ESVRJT05fU0lMRU5UEAwSHgoa\
-            REVWSUNFX0NPTkRJVElPTl9VUExPQURJTkcQDRIfChtERVZJQ0VfQ09ORElUSU9OX05PX1VQTE9BRFMQDhIdChlERVZJQ0VfQ09O\
-            RElUSU9OX0lOX09SREVSEA8y4BYKF0RldmljZU1hbmFnZW1lbnRTZXJ2aWNlEn0KEUNyZWF0ZURldmljZVN1aXRlEisuYXJjaGVi\
-            YXNlLm1ldGEudjEuQ3JlYXRlRGV2aWNlU3VpdGVSZXF1ZXN0Gh4uYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlU3VpdGUiG4LT5JMC\
-            FSIQL3YxL2RldmljZVN1aXRlczoBKhKAAQoOR2V0RGV2aWNlU3VpdGUSKC5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VTdWl0\
-            ZVJlcXVlc3QaHi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZSIkkAIBgtPkkwIbEhkvdjEve25hbWU9ZGV2aWNlU3VpdGVz\
-            Lyp9EogBChBMaXN0RGV2aWNlU3VpdGVzEiouYXJjaGViYXNlLm1ldGEudjEuTGlzdERldmljZVN1aXRlc1JlcXVlc3QaKy5hcmNo\
-            ZWJhc2UubWV0YS52MS5MaXN0RGV2aWNlU3VpdGVzUmVzcG9uc2UiG5ACAYLT5JMCEhIQL3YxL2RldmljZVN1aXRlcxKGAQoRVXBk\
-            YXRlRGV2aWNlU3VpdGUSKy5hcmNoZWJhc2UubWV0YS52MS5VcGRhdGVEZXZpY2VTdWl0ZVJlcXVlc3QaHi5hcmNoZWJhc2UubWV0\
-            YS52MS5EZXZpY2VTdWl0ZSIkgtPkkwIeMhkvdjEve25hbWU9ZGV2aWNlU3VpdGVzLyp9OgEqEpEBChFEZWxldGVEZXZpY2VTdWl0\
-            ZRIrLmFyY2hlYmFzZS5tZXRhLnYxLkRlbGV0ZURldmljZVN1aXRlUmVxdWVzdBosLmFyY2hlYmFzZS5tZXRhLnYxLkRlbGV0ZURl\
-            dmljZVN1aXRlUmVzcG9uc2UiIYLT5JMCGyoZL3YxL3tuYW1lPWRldmljZVN1aXRlcy8qfRJtCg5SZWdpc3RlckRldmljZRIoLmFy\
-            Y2hlYmFzZS5tZXRhLnYxLlJlZ2lzdGVyRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIWgtPkkwIQIgsv\
-            djEvZGV2aWNlczoBKhJsCglHZXREZXZpY2USIy5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNl\
-            Lm1ldGEudjEuRGV2aWNlIh+QAgGC0+STAhYSFC92MS97bmFtZT1kZXZpY2VzLyp9EnQKC0xpc3REZXZpY2VzEiUuYXJjaGViYXNl\
-            Lm1ldGEudjEuTGlzdERldmljZXNSZXF1ZXN0GiYuYXJjaGViYXNlLm1ldGEudjEuTGlzdERldmljZXNSZXNwb25zZSIWkAIBgtPk\
-            kwINEgsvdjEvZGV2aWNlcxKGAQoOR2V0RGV2aWNlTmFtZXMSKC5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VOYW1lc1JlcXVl\
-            c3QaKS5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VOYW1lc1Jlc3BvbnNlIh+QAgGC0+STAhYiES92MS9kZXZpY2VzOm5hbWVz\
-            OgEqEnIKDFVwZGF0ZURldmljZRImLmFyY2hlYmFzZS5tZXRhLnYxLlVwZGF0ZURldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0\
-            YS52MS5EZXZpY2UiH4LT5JMCGTIUL3YxL3tuYW1lPWRldmljZXMvKn06ASoSeQoMRW5hYmxlRGV2aWNlEiYuYXJjaGViYXNlLm1l\
-            dGEudjEuRW5hYmxlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSImgtPkkwIgIhsvdjEve25hbWU9ZGV2\
-            aWNlcy8qfTplbmFibGU6ASoSfAoNRGlzYWJsZURldmljZRInLmFyY2hlYmFzZS5tZXRhLnYxLkRpc2FibGVEZXZpY2VSZXF1ZXN0\
-            GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIieC0+STAiEiHC92MS97bmFtZT1kZXZpY2VzLyp9OmRpc2FibGU6ASoShwEKEEFk\
-            ZERldmljZVRvU3VpdGUSKi5hcmNoZWJhc2UubWV0YS52MS5BZGREZXZpY2VUb1N1aXRlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRh\
-            LnYxLkRldmljZSIsgtPkkwImIiEvdjEve2RldmljZT1kZXZpY2VzLyp9OmFkZFRvU3VpdGU6ASoSlgEKFVJlbW92ZURldmljZUZy\
-            b21TdWl0ZRIvLmFyY2hlYmFzZS5tZXRhLnYxLlJlbW92ZURldmljZUZyb21TdWl0ZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52\
-            MS5EZXZpY2UiMYLT5JMCKyImL3YxL3tkZXZpY2U9ZGV2aWNlcy8qfTpyZW1vdmVGcm9tU3VpdGU6ASoSeQoMUmV0aXJlRGV2aWNl\
-            EiYuYXJjaGViYXNlLm1ldGEudjEuUmV0aXJlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSImgtPkkwIg\
-            IhsvdjEve25hbWU9ZGV2aWNlcy8qfTpyZXRpcmU6ASoSfwoOVW5yZXRpcmVEZXZpY2USKC5hcmNoZWJhc2UubWV0YS52MS5VbnJl\
-            dGlyZURldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiKILT5JMCIiIdL3YxL3tuYW1lPWRldmljZXMvKn06\
-            dW5yZXRpcmU6ASoSbAoMRGVsZXRlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuRGVsZXRlRGV2aWNlUmVxdWVzdBoWLmdvb2ds\
-            ZS5wcm90b2J1Zi5FbXB0eSIcgtPkkwIWKhQvdjEve25hbWU9ZGV2aWNlcy8qfRJ8CgtBbGxvd1JlaW5pdBIlLmFyY2hlYmFzZS5t\
-            ZXRhLnYxLkFsbG93UmVpbml0UmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIrgtPkkwIlIiAvdjEve25hbWU9ZGV2\
-            aWNlcy8qfTphbGxvd1JlaW5pdDoBKhKOAQoQUm90YXRlRGV2aWNlS2V5cxIqLmFyY2hlYmFzZS5tZXRhLnYxLlJvdGF0ZURldmlj\
-            ZUtleXNSZXF1ZXN0GisuYXJjaGViYXNlLm1ldGEudjEuUm90YXRlRGV2aWNlS2V5c1Jlc3BvbnNlIiGC0+STAhsiFi92MS9kZXZp\
-            Y2VzOnJvdGF0ZUtleXM6ASoSkAEKEUFubm91bmNlQWRkcmVzc2VzEisuYXJjaGViYXNlLm1ldGEudjEuQW5ub3VuY2VBZGRyZXNz\
-            ZXNSZXF1ZXN0GiUuYXJjaGViYXNlLm1ldGEudjEuQW5ub3VuY2VkQWRkcmVzc2VzIieC0+STAiEiHC92MS9kZXZpY2VBZGRyZXNz\
-            ZXM6YW5ub3VuY2U6ASoSjwEKFUdldEFubm91bmNlZEFkZHJlc3NlcxIvLmFyY2hlYmFzZS5tZXRhLnYxLkdldEFubm91bmNlZEFk\
-            ZHJlc3Nlc1JlcXVlc3QaJS5hcmNoZWJhc2UubWV0YS52MS5Bbm5vdW5jZWRBZGRyZXNzZXMiHpACAYLT5JMCFRITL3YxL2Rldmlj\
-            ZUFkZHJlc3NlcxKQAQoRV2l0aGRyYXdBZGRyZXNzZXMSKy5hcmNoZWJhc2UubWV0YS52MS5XaXRoZHJhd0FkZHJlc3Nlc1JlcXVl\
-            c3QaJS5hcmNoZWJhc2UubWV0YS52MS5Bbm5vdW5jZWRBZGRyZXNzZXMiJ4LT5JMCISIcL3YxL2RldmljZUFkZHJlc3Nlczp3aXRo\
-            ZHJhdzoBKmIGcHJvdG8z
+            UgtzaWxlbnRTaW5jZRJACg5sYXN0X3VwbG9hZF9hdBgZIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSDGxhc3RVcGxv\
+            YWRBdBo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4AUIRCg9fYWRkcmVzc19z\
+            ZXJpYWxCFQoTX3NpbGVudF9hZnRlcl9ob3VycyKBAwoPRGV2aWNlRGlhZ25vc2lzEkAKCWNvbmRpdGlvbhgBIAEoDjIiLmFyY2hl\
+            YmFzZS5tZXRhLnYxLkRldmljZUNvbmRpdGlvblIJY29uZGl0aW9uEhoKCHNlbnRlbmNlGAIgASgJUghzZW50ZW5jZRJBCghyZWZ1\
+            c2FscxgDIAMoCzIlLmFyY2hlYmFzZS5tZXRhLnYxLlJlZnVzZWREZXZpY2VDYWxsc1IIcmVmdXNhbHMSTQoOdW5wcm92ZW5fY2Fs\
+            bHMYBCADKAsyJi5hcmNoZWJhc2UubWV0YS52MS5VbnByb3ZlbkRldmljZUNhbGxzUg11bnByb3ZlbkNhbGxzEkwKDmZhaWxlZF91\
+            cGxvYWRzGAUgAygLMiUuYXJjaGViYXNlLm1ldGEudjEuRmFpbGVkRGV2aWNlVXBsb2FkUg1mYWlsZWRVcGxvYWRzEjAKFGNsb2Nr\
+            X29mZnNldF9zZWNvbmRzGAYgASgDUhJjbG9ja09mZnNldFNlY29uZHMiyAEKElJlZnVzZWREZXZpY2VDYWxscxIWCgZyZWFzb24Y\
+            ASABKAlSBnJlYXNvbhIYCgdtZXNzYWdlGAIgASgJUgdtZXNzYWdlEhQKBWNvdW50GAMgASgDUgVjb3VudBI1CghmaXJzdF9hdBgE\
+            IAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSB2ZpcnN0QXQSMwoHbGFzdF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1\
+            Zi5UaW1lc3RhbXBSBmxhc3RBdCKSAQoTVW5wcm92ZW5EZXZpY2VDYWxscxIYCgdhZGRyZXNzGAEgASgJUgdhZGRyZXNzEhYKBnJl\
+            YXNvbhgCIAEoCVIGcmVhc29uEhQKBWNvdW50GAMgASgDUgVjb3VudBIzCgdsYXN0X2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVm\
+            LlRpbWVzdGFtcFIGbGFzdEF0Ip0BChJGYWlsZWREZXZpY2VVcGxvYWQSGwoJdXBsb2FkX2lkGAEgASgJUgh1cGxvYWRJZBIbCglm\
+            aWxlX25hbWUYAiABKAlSCGZpbGVOYW1lEjUKCGJlZ2FuX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIHYmVn\
+            YW5BdBIWCgZyZWFzb24YBCABKAlSBnJlYXNvbiKlAgoYQW5ub3VuY2VBZGRyZXNzZXNSZXF1ZXN0EjUKBGF1dGgYASABKAsyIS5h\
+            cmNoZWJhc2UuYXV0aC52MS5EZXZpY2VFbmRwb2ludFIEYXV0aBI7CgdnYXRld2F5GAIgASgLMiEuYXJjaGViYXNlLmF1dGgudjEu\
+            RGV2aWNlRW5kcG9pbnRSB2dhdGV3YXkSQgoLZGV2aWNlX2luaXQYAyABKAsyIS5hcmNoZWJhc2UuYXV0aC52MS5EZXZpY2VFbmRw\
+            b2ludFIKZGV2aWNlSW5pdBIcCglhdXRob3JpdHkYBCABKAlSCWF1dGhvcml0eRIzCgdlbmRzX2F0GAUgASgLMhouZ29vZ2xlLnBy\
+            b3RvYnVmLlRpbWVzdGFtcFIGZW5kc0F0Ih4KHEdldEFubm91bmNlZEFkZHJlc3Nlc1JlcXVlc3QiGgoYV2l0aGRyYXdBZGRyZXNz\
+            ZXNSZXF1ZXN0IukBChJBbm5vdW5jZWRBZGRyZXNzZXMSSgoMYW5ub3VuY2VtZW50GAEgASgLMiYuYXJjaGViYXNlLmF1dGgudjEu\
+            QWRkcmVzc0Fubm91bmNlbWVudFIMYW5ub3VuY2VtZW50Ej0KDGFubm91bmNlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5U\
+            aW1lc3RhbXBSC2Fubm91bmNlZEF0EhgKB2RldmljZXMYAyABKANSB2RldmljZXMSFAoFdGFrZW4YBCABKANSBXRha2VuEhgKB3Vu\
+            YXdhcmUYBSABKANSB3VuYXdhcmUieAoYQ3JlYXRlRGV2aWNlU3VpdGVSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBIh\
+            CgxkaXNwbGF5X25hbWUYAiABKAlSC2Rpc3BsYXlOYW1lEiAKC2Rlc2NyaXB0aW9uGAMgASgJUgtkZXNjcmlwdGlvbiIrChVHZXRE\
+            ZXZpY2VTdWl0ZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSJuChdMaXN0RGV2aWNlU3VpdGVzUmVxdWVzdBIXCgdzaXRlX2lk\
+            GAEgASgDUgZzaXRlSWQSGwoJcGFnZV9zaXplGAIgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAMgASgJUglwYWdlVG9rZW4i\
+            hwEKGExpc3REZXZpY2VTdWl0ZXNSZXNwb25zZRJDCg1kZXZpY2Vfc3VpdGVzGAEgAygLMh4uYXJjaGViYXNlLm1ldGEudjEuRGV2\
+            aWNlU3VpdGVSDGRldmljZVN1aXRlcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4i6AEKGFVwZGF0ZURl\
+            dmljZVN1aXRlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lEiYKDGRpc3BsYXlfbmFtZRgCIAEoCUgAUgtkaXNwbGF5TmFtZYgB\
+            ARIlCgtkZXNjcmlwdGlvbhgDIAEoCUgBUgtkZXNjcmlwdGlvbogBARIxChJzaWxlbnRfYWZ0ZXJfaG91cnMYBCABKAVIAlIQc2ls\
+            ZW50QWZ0ZXJIb3Vyc4gBAUIPCg1fZGlzcGxheV9uYW1lQg4KDF9kZXNjcmlwdGlvbkIVChNfc2lsZW50X2FmdGVyX2hvdXJzIi4K\
+            GERlbGV0ZURldmljZVN1aXRlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIhsKGURlbGV0ZURldmljZVN1aXRlUmVzcG9uc2Ui\
+            kAIKFVJlZ2lzdGVyRGV2aWNlUmVxdWVzdBIbCglkZXZpY2VfaWQYASABKAlSCGRldmljZUlkEiEKDGRpc3BsYXlfbmFtZRgCIAEo\
+            CVILZGlzcGxheU5hbWUSIAoLZGVzY3JpcHRpb24YAyABKAlSC2Rlc2NyaXB0aW9uEhQKBXN1aXRlGAQgASgJUgVzdWl0ZRJGCgR0\
+            YWdzGAUgAygLMjIuYXJjaGViYXNlLm1ldGEudjEuUmVnaXN0ZXJEZXZpY2VSZXF1ZXN0LlRhZ3NFbnRyeVIEdGFncxo3CglUYWdz\
+            RW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASImChBHZXREZXZpY2VSZXF1ZXN0EhIKBG5h\
+            bWUYASABKAlSBG5hbWUisgQKEkxpc3REZXZpY2VzUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUSFwoHc2l0ZV9pZBgCIAEo\
+            A1IGc2l0ZUlkEjcKBnN0YXR1cxgDIAEoDjIfLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZVN0YXR1c1IGc3RhdHVzEhsKCXBhZ2Vf\
+            c2l6ZRgEIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgFIAEoCVIJcGFnZVRva2VuEiwKEnNpbGVudF9mb3Jfc2Vjb25kcxgG\
+            IAEoA1IQc2lsZW50Rm9yU2Vjb25kcxJCCg9sYXN0X3NlZW5fc2luY2UYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1w\
+            Ug1sYXN0U2VlblNpbmNlEkQKEGxhc3Rfc2Vlbl9iZWZvcmUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUg5sYXN0\
+            U2VlbkJlZm9yZRIfCgtzZGtfdmVyc2lvbhgJIAEoCVIKc2RrVmVyc2lvbhIZCghvcmRlcl9ieRgKIAEoCVIHb3JkZXJCeRInCg9y\
+            ZXBvcnRlZF9zaWxlbnQYCyABKAhSDnJlcG9ydGVkU2lsZW50EjEKFW5vX3VwbG9hZF9mb3Jfc2Vjb25kcxgMIAEoA1ISbm9VcGxv\
+            YWRGb3JTZWNvbmRzEigKEHdpdGhfbGFzdF91cGxvYWQYDSABKAhSDndpdGhMYXN0VXBsb2FkInIKE0xpc3REZXZpY2VzUmVzcG9u\
+            c2USMwoHZGV2aWNlcxgBIAMoCzIZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZVIHZGV2aWNlcxImCg9uZXh0X3BhZ2VfdG9rZW4Y\
+            AiABKAlSDW5leHRQYWdlVG9rZW4iNgoVR2V0RGV2aWNlTmFtZXNSZXF1ZXN0Eh0KCmRldmljZV9pZHMYASADKAlSCWRldmljZUlk\
+            cyK7AQoWR2V0RGV2aWNlTmFtZXNSZXNwb25zZRJgCg1kaXNwbGF5X25hbWVzGAEgAygLMjsuYXJjaGViYXNlLm1ldGEudjEuR2V0\
+            RGV2aWNlTmFtZXNSZXNwb25zZS5EaXNwbGF5TmFtZXNFbnRyeVIMZGlzcGxheU5hbWVzGj8KEURpc3BsYXlOYW1lc0VudHJ5EhAK\
+            A2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEihQMKE1VwZGF0ZURldmljZVJlcXVlc3QSEgoEbmFtZRgB\
+            IAEoCVIEbmFtZRImCgxkaXNwbGF5X25hbWUYAiABKAlIAFILZGlzcGxheU5hbWWIAQESJQoLZGVzY3JpcHRpb24YAyABKAlIAVIL\
+            ZGVzY3JpcHRpb26IAQESRAoEdGFncxgEIAMoCzIwLmFyY2hlYmFzZS5tZXRhLnYxLlVwZGF0ZURldmljZVJlcXVlc3QuVGFnc0Vu\
+            dHJ5UgR0YWdzEiEKDHJlcGxhY2VfdGFncxgFIAEoCFILcmVwbGFjZVRhZ3MSMQoSc2lsZW50X2FmdGVyX2hvdXJzGAYgASgFSAJS\
+            EHNpbGVudEFmdGVySG91cnOIAQEaNwoJVGFnc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToC\
+            OAFCDwoNX2Rpc3BsYXlfbmFtZUIOCgxfZGVzY3JpcHRpb25CFQoTX3NpbGVudF9hZnRlcl9ob3VycyIpChNFbmFibGVEZXZpY2VS\
+            ZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUiKgoURGlzYWJsZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIpChNS\
+            ZXRpcmVEZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUiKwoVVW5yZXRpcmVEZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASAB\
+            KAlSBG5hbWUiKQoTRGVsZXRlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIigKEkFsbG93UmVpbml0UmVxdWVzdBIS\
+            CgRuYW1lGAEgASgJUgRuYW1lInQKF1JvdGF0ZURldmljZUtleXNSZXF1ZXN0EhgKB2RldmljZXMYASADKAlSB2RldmljZXMSFAoF\
+            c3VpdGUYAiABKAlSBXN1aXRlEhcKB3NpdGVfaWQYAyABKANSBnNpdGVJZBIQCgNhbGwYBCABKAhSA2FsbCJOChhSb3RhdGVEZXZp\
+            Y2VLZXlzUmVzcG9uc2USGAoHZGV2aWNlcxgBIAEoA1IHZGV2aWNlcxIYCgd1bmF3YXJlGAIgASgDUgd1bmF3YXJlIkcKF0FkZERl\
+            dmljZVRvU3VpdGVSZXF1ZXN0EhQKBXN1aXRlGAEgASgJUgVzdWl0ZRIWCgZkZXZpY2UYAiABKAlSBmRldmljZSJMChxSZW1vdmVE\
+            ZXZpY2VGcm9tU3VpdGVSZXF1ZXN0EhQKBXN1aXRlGAEgASgJUgVzdWl0ZRIWCgZkZXZpY2UYAiABKAlSBmRldmljZSqhAQoMRGV2\
+            aWNlU3RhdHVzEh0KGURFVklDRV9TVEFUVVNfVU5TUEVDSUZJRUQQABIcChhERVZJQ0VfU1RBVFVTX1JFR0lTVEVSRUQQARIdChlE\
+            RVZJQ0VfU1RBVFVTX0lOSVRJQUxJWkVEEAISGgoWREVWSUNFX1NUQVRVU19ESVNBQkxFRBADEhkKFURFVklDRV9TVEFUVVNfUkVU\
+            SVJFRBAEKp4ECg9EZXZpY2VDb25kaXRpb24SIAocREVWSUNFX0NPTkRJVElPTl9VTlNQRUNJRklFRBAAEhwKGERFVklDRV9DT05E\
+            SVRJT05fUkVUSVJFRBABEiEKHURFVklDRV9DT05ESVRJT05fTkVWRVJfQ0FMTEVEEAISHQoZREVWSUNFX0NPTkRJVElPTl9ESVNB\
+            QkxFRBADEh0KGURFVklDRV9DT05ESVRJT05fTk9fU1VJVEUQBBIiCh5ERVZJQ0VfQ09ORElUSU9OX1NJVEVfRElTQUJMRUQQBRIb\
+            ChdERVZJQ0VfQ09ORElUSU9OX05PX0tFWRAGEiEKHURFVklDRV9DT05ESVRJT05fS0VZX0RJU0FCTEVEEAcSIAocREVWSUNFX0NP\
+            TkRJVElPTl9LRVlfRVhQSVJFRBAIEiAKHERFVklDRV9DT05ESVRJT05fQ0xPQ0tfV1JPTkcQCRIiCh5ERVZJQ0VfQ09ORElUSU9O\
+            X0NBTExTX1JFRlVTRUQQChIhCh1ERVZJQ0VfQ09ORElUSU9OX1VQTE9BRFNfRkFJTBALEhsKF0RFVklDRV9DT05ESVRJT05fU0lM\
+            RU5UEAwSHgoaREVWSUNFX0NPTkRJVElPTl9VUExPQURJTkcQDRIfChtERVZJQ0VfQ09ORElUSU9OX05PX1VQTE9BRFMQDhIdChlE\
+            RVZJQ0VfQ09ORElUSU9OX0lOX09SREVSEA8y4BYKF0RldmljZU1hbmFnZW1lbnRTZXJ2aWNlEn0KEUNyZWF0ZURldmljZVN1aXRl\
+            EisuYXJjaGViYXNlLm1ldGEudjEuQ3JlYXRlRGV2aWNlU3VpdGVSZXF1ZXN0Gh4uYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlU3Vp\
+            dGUiG4LT5JMCFSIQL3YxL2RldmljZVN1aXRlczoBKhKAAQoOR2V0RGV2aWNlU3VpdGUSKC5hcmNoZWJhc2UubWV0YS52MS5HZXRE\
+            ZXZpY2VTdWl0ZVJlcXVlc3QaHi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZSIkkAIBgtPkkwIbEhkvdjEve25hbWU9ZGV2\
+            aWNlU3VpdGVzLyp9EogBChBMaXN0RGV2aWNlU3VpdGVzEiouYXJjaGViYXNlLm1ldGEudjEuTGlzdERldmljZVN1aXRlc1JlcXVl\
+            c3QaKy5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2aWNlU3VpdGVzUmVzcG9uc2UiG5ACAYLT5JMCEhIQL3YxL2RldmljZVN1aXRl\
+            cxKGAQoRVXBkYXRlRGV2aWNlU3VpdGUSKy5hcmNoZWJhc2UubWV0YS52MS5VcGRhdGVEZXZpY2VTdWl0ZVJlcXVlc3QaHi5hcmNo\
+            ZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZSIkgtPkkwIeMhkvdjEve25hbWU9ZGV2aWNlU3VpdGVzLyp9OgEqEpEBChFEZWxldGVE\
+            ZXZpY2VTdWl0ZRIrLmFyY2hlYmFzZS5tZXRhLnYxLkRlbGV0ZURldmljZVN1aXRlUmVxdWVzdBosLmFyY2hlYmFzZS5tZXRhLnYx\
+            LkRlbGV0ZURldmljZVN1aXRlUmVzcG9uc2UiIYLT5JMCGyoZL3YxL3tuYW1lPWRldmljZVN1aXRlcy8qfRJtCg5SZWdpc3RlckRl\
+            dmljZRIoLmFyY2hlYmFzZS5tZXRhLnYxLlJlZ2lzdGVyRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIW\
+            gtPkkwIQIgsvdjEvZGV2aWNlczoBKhJsCglHZXREZXZpY2USIy5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VSZXF1ZXN0Ghku\
+            YXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIh+QAgGC0+STAhYSFC92MS97bmFtZT1kZXZpY2VzLyp9EnQKC0xpc3REZXZpY2VzEiUu\
+            YXJjaGViYXNlLm1ldGEudjEuTGlzdERldmljZXNSZXF1ZXN0GiYuYXJjaGViYXNlLm1ldGEudjEuTGlzdERldmljZXNSZXNwb25z\
+            ZSIWkAIBgtPkkwINEgsvdjEvZGV2aWNlcxKGAQoOR2V0RGV2aWNlTmFtZXMSKC5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VO\
+            YW1lc1JlcXVlc3QaKS5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VOYW1lc1Jlc3BvbnNlIh+QAgGC0+STAhYiES92MS9kZXZp\
+            Y2VzOm5hbWVzOgEqEnIKDFVwZGF0ZURldmljZRImLmFyY2hlYmFzZS5tZXRhLnYxLlVwZGF0ZURldmljZVJlcXVlc3QaGS5hcmNo\
+            ZWJhc2UubWV0YS52MS5EZXZpY2UiH4LT5JMCGTIUL3YxL3tuYW1lPWRldmljZXMvKn06ASoSeQoMRW5hYmxlRGV2aWNlEiYuYXJj\
+            aGViYXNlLm1ldGEudjEuRW5hYmxlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSImgtPkkwIgIhsvdjEv\
+            e25hbWU9ZGV2aWNlcy8qfTplbmFibGU6ASoSfAoNRGlzYWJsZURldmljZRInLmFyY2hlYmFzZS5tZXRhLnYxLkRpc2FibGVEZXZp\
+            Y2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIieC0+STAiEiHC92MS97bmFtZT1kZXZpY2VzLyp9OmRpc2FibGU6\
+            ASoShwEKEEFkZERldmljZVRvU3VpdGUSKi5hcmNoZWJhc2UubWV0YS52MS5BZGREZXZpY2VUb1N1aXRlUmVxdWVzdBoZLmFyY2hl\
+            YmFzZS5tZXRhLnYxLkRldmljZSIsgtPkkwImIiEvdjEve2RldmljZT1kZXZpY2VzLyp9OmFkZFRvU3VpdGU6ASoSlgEKFVJlbW92\
+            ZURldmljZUZyb21TdWl0ZRIvLmFyY2hlYmFzZS5tZXRhLnYxLlJlbW92ZURldmljZUZyb21TdWl0ZVJlcXVlc3QaGS5hcmNoZWJh\
+            c2UubWV0YS52MS5EZXZpY2UiMYLT5JMCKyImL3YxL3tkZXZpY2U9ZGV2aWNlcy8qfTpyZW1vdmVGcm9tU3VpdGU6ASoSeQoMUmV0\
+            aXJlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuUmV0aXJlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmlj\
+            ZSImgtPkkwIgIhsvdjEve25hbWU9ZGV2aWNlcy8qfTpyZXRpcmU6ASoSfwoOVW5yZXRpcmVEZXZpY2USKC5hcmNoZWJhc2UubWV0\
+            YS52MS5VbnJldGlyZURldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiKILT5JMCIiIdL3YxL3tuYW1lPWRl\
+            dmljZXMvKn06dW5yZXRpcmU6ASoSbAoMRGVsZXRlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuRGVsZXRlRGV2aWNlUmVxdWVz\
+            dBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSIcgtPkkwIWKhQvdjEve25hbWU9ZGV2aWNlcy8qfRJ8CgtBbGxvd1JlaW5pdBIlLmFy\
+            Y2hlYmFzZS5tZXRhLnYxLkFsbG93UmVpbml0UmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIrgtPkkwIlIiAvdjEv\
+            e25hbWU9ZGV2aWNlcy8qfTphbGxvd1JlaW5pdDoBKhKOAQoQUm90YXRlRGV2aWNlS2V5cxIqLmFyY2hlYmFzZS5tZXRhLnYxLlJv\
+            dGF0ZURldmljZUtleXNSZXF1ZXN0GisuYXJjaGViYXNlLm1ldGEudjEuUm90YXRlRGV2aWNlS2V5c1Jlc3BvbnNlIiGC0+STAhsi\
+            Fi92MS9kZXZpY2VzOnJvdGF0ZUtleXM6ASoSkAEKEUFubm91bmNlQWRkcmVzc2VzEisuYXJjaGViYXNlLm1ldGEudjEuQW5ub3Vu\
+            Y2VBZGRyZXNzZXNSZXF1ZXN0GiUuYXJjaGViYXNlLm1ldGEudjEuQW5ub3VuY2VkQWRkcmVzc2VzIieC0+STAiEiHC92MS9kZXZp\
+            Y2VBZGRyZXNzZXM6YW5ub3VuY2U6ASoSjwEKFUdldEFubm91bmNlZEFkZHJlc3NlcxIvLmFyY2hlYmFzZS5tZXRhLnYxLkdldEFu\
+            bm91bmNlZEFkZHJlc3Nlc1JlcXVlc3QaJS5hcmNoZWJhc2UubWV0YS52MS5Bbm5vdW5jZWRBZGRyZXNzZXMiHpACAYLT5JMCFRIT\
+            L3YxL2RldmljZUFkZHJlc3NlcxKQAQoRV2l0aGRyYXdBZGRyZXNzZXMSKy5hcmNoZWJhc2UubWV0YS52MS5XaXRoZHJhd0FkZHJl\
+            c3Nlc1JlcXVlc3QaJS5hcmNoZWJhc2UubWV0YS52MS5Bbm5vdW5jZWRBZGRyZXNzZXMiJ4LT5JMCISIcL3YxL2RldmljZUFkZHJl\
+            c3Nlczp3aXRoZHJhdzoBKmIGcHJvdG8z
             """)
 }

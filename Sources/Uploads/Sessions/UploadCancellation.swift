@@ -79,6 +79,10 @@ package struct UploadEnding: DeviceUploads {
         try UploadRecords(connection).activity(ofDevice: id)
     }
 
+    package var latestUpload: String {
+        "(SELECT o.verified_at FROM objects o WHERE o.device_id = d.id ORDER BY o.position DESC LIMIT 1)"
+    }
+
     package func abort(
         ofDevice id: String, reason: String, by actor: String, at now: UnixTime, in connection: Connection
     ) throws {

@@ -8,6 +8,8 @@ from .gateway import Gateway
 from .parties import User
 
 VIDEO = Path(__file__).with_name("clip.mp4")
+#: The numbers of objects, and with --full.
+SHORT, FULL = 600, 20_000
 
 
 class LargeFleet:

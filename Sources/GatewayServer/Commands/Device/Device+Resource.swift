@@ -14,7 +14,8 @@ extension Device: Resource {
             .text("status", status.protoName, shownAs: status.word), .number("site_id", siteID),
             SilenceArgument.field(silentAfterHours), .text("sdk_version", sdkVersion), .text("platform", platform),
             .time("initialized_at", initializedAt),
-            .time("last_seen_at", lastSeenAt), .time("silent_since", silentSince), .time("created_at", createdAt),
+            .time("last_seen_at", lastSeenAt), .time("last_upload_at", lastUploadAt),
+            .time("silent_since", silentSince), .time("created_at", createdAt),
             .time("updated_at", updatedAt), .time("retired_at", retiredAt),
             ResourceField(
                 name: "address_serial", json: addressSerial.map { .number($0) } ?? .null,

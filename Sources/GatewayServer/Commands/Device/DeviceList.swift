@@ -35,6 +35,9 @@ struct DeviceList: ClientCommand {
             .option(
                 "--silent-for", "TIME", \.silence,
                 "List only devices that were not heard of for this long, such as 12h or 2d, since they got their key"),
+            .option(
+                "--no-upload-for", "TIME", \.idleness,
+                "List only devices that completed no upload for this long, such as 3d, since they got their key"),
             .flag("--silent", \.isSilent, "List only devices that are reported as silent"),
             .option(
                 "--seen-within", "TIME", \.recency,
@@ -53,6 +56,7 @@ struct DeviceList: ClientCommand {
     var site: String?
     var status: Status?
     var silence: TimeSpan?
+    var idleness: TimeSpan?
     var recency: TimeSpan?
     var isSilent = false
     var sdkVersion = ""
@@ -72,7 +76,8 @@ struct DeviceList: ClientCommand {
                 suite: suite, siteID: number, status: isRetired ? .retired : status?.device ?? .unspecified,
                 silentForSeconds: silence?.seconds ?? 0,
                 lastSeenSince: recency.map { Timestamp(gateway.now.adding(seconds: -$0.seconds)) },
-                sdkVersion: sdkVersion, orderBy: order, reportedSilent: isSilent))
+                sdkVersion: sdkVersion, orderBy: order, reportedSilent: isSilent,
+                noUploadForSeconds: idleness?.seconds ?? 0, withLastUpload: true))
         await report(service, gateway)
         return Reply("devices", devices)
     }

@@ -87,10 +87,8 @@ extension OpenAPIDocument {
         "archebase.meta.v1.ListDevicesRequest.order_by":
             .pattern(
                 "^((device_id|display_name|last_seen_at)( desc)?)?$", example: "last_seen_at desc", mayBeEmpty: true),
-        // Below 315,000,000 seconds, about ten years.
-        "archebase.meta.v1.ListDevicesRequest.silent_for_seconds":
-            .pattern(
-                "^(0|[1-9][0-9]{0,7}|[12][0-9]{8}|30[0-9]{7}|31[0-4][0-9]{6})$", example: "259200", mayBeEmpty: true),
+        "archebase.meta.v1.ListDevicesRequest.no_upload_for_seconds": silence,
+        "archebase.meta.v1.ListDevicesRequest.silent_for_seconds": silence,
         "archebase.meta.v1.ListDevicesRequest.suite": optionalSuite,
         "archebase.meta.v1.RegisterDeviceRequest.device_id":
             .pattern("^([0-9]{6}-[0-9]{6})?$", example: "260427-000001", mayBeEmpty: true),
@@ -114,6 +112,9 @@ extension OpenAPIDocument {
     private static let suite = ValueRule.pattern("^deviceSuites/[1-9][0-9]{0,17}$", example: "deviceSuites/1")
     private static let optionalSuite = ValueRule.pattern(
         "^(deviceSuites/[1-9][0-9]{0,17})?$", example: "deviceSuites/1", mayBeEmpty: true)
+    /// Below 315,000,000 seconds, about ten years.
+    private static let silence = ValueRule.pattern(
+        "^(0|[1-9][0-9]{0,7}|[12][0-9]{8}|30[0-9]{7}|31[0-4][0-9]{6})$", example: "259200", mayBeEmpty: true)
     private static let name = ValueRule.pattern("^[0-9A-Za-z][0-9A-Za-z._@+-]{0,63}$", example: "north-plant")
     private static let password = ValueRule.minimumLength(8)
     private static let role = ValueRule.oneOf(["viewer", "operator", "admin", "member", "service"])
