@@ -16,6 +16,10 @@ const passwordField = {
   hint: 'At least 8 characters.',
 }
 
+const secondFactors = {
+  SECOND_FACTOR_STATE_ON: ['on', 'good'], SECOND_FACTOR_STATE_OFF: ['off', ''], SECOND_FACTOR_STATE_MISSING: ['missing', 'bad'],
+}
+
 /** Shows the organization's users, with buttons to change and delete them. */
 export async function renderUsers(body, { reload }) {
   const runAction = async (method, message, notice, service = 'users') => {
@@ -28,6 +32,7 @@ export async function renderUsers(body, { reload }) {
     pagedTable([
       { title: 'User', cell: (user) => nameText(user.userName) },
       { title: 'Role', cell: (user) => badge(user.role) },
+      { title: 'Second factor', cell: (user) => (user.role === 'service' ? null : badge(...secondFactors[user.secondFactor] ?? ['unknown'])) },
       { title: 'Last sign-in', cell: (user) => timeElement(user.lastLoginAt, { isShort: true }) ?? 'never' },
       { title: 'Created', cell: (user) => timeElement(user.createdAt, { isShort: true }) },
       { title: '', isActions: true, cell: (user) => [

@@ -514,6 +514,7 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.LoginResponse.access_token_expires_at_unix	Seconds since 1970.
         archebase.auth.v1.LoginResponse.token_type	Always `Bearer`.
         archebase.auth.v1.User.role	`admin`, `operator`, `viewer`, `member` or `service`.
+        archebase.auth.v1.User.second_factor	Set in the responses of GetUser and ListUsers.
         archebase.auth.v1.Site	A place with devices.
         archebase.auth.v1.Site.status	1 = enabled, 2 = disabled.
         archebase.auth.v1.Site.time_zone	The time zone of the site's days, a name of the time zone database such as `Europe/Berlin`; empty = none is set.
@@ -546,6 +547,8 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.ListUsersResponse.next_page_token	Empty on the last page.
         archebase.auth.v1.OrganizationKind	SYSTEM is the operators' own organization, of which there is only one.
         archebase.auth.v1.ApiKeyOwnerKind	The kind of owner of an API key.
+        archebase.auth.v1.SecondFactorState	The state of a user's second factor.
+        archebase.auth.v1.SecondFactorState.SECOND_FACTOR_STATE_MISSING	The organization requires it of users with a password, and the user has not set it up.
         archebase.auth.v1.DeviceApiKeyMutationMode	The permitted effect of CreateOrRotateDeviceApiKey; unspecified = both.
         archebase.auth.v1.AuthErrorCode	The detail codes of this package, as numbers. They are sent as text, in ErrorDetail.code.
         archebase.data_gateway.v1.BackupService.Backup	Streams an archive. A second concurrent backup fails with FAILED_PRECONDITION.
