@@ -72,6 +72,7 @@ struct UserRegistry: Sendable {
             if hash != nil || role != user.role {
                 try UserRecords(connection).update(id: user.id, role: role, passwordHash: hash, at: now)
                 try SessionRecords(connection).deleteAll(userID: user.id)
+                if role < .admin { try InvitationRecords(connection).deleteAll(inviterID: user.id) }
             }
             try Audit.record(caller.did(to: "users/\(user.id)"), at: now, in: connection)
             return try self.user(name, of: caller, in: connection)
