@@ -266,6 +266,7 @@ enum AccountRecords {
                 -- NULL = that of the configuration.
                 ALTER TABLE sites ADD COLUMN silent_after_hours INTEGER;
                 """),
+        InvitationRecords<Connection>.migration,
     ]
 }
 

@@ -16,6 +16,7 @@ extension Accounts: Capability {
             (.anyone, [AuthServiceMethods.login, AuthServiceMethods.refreshToken]),
             (.anyone, [SystemAuthServiceMethods.exchangeSystemCredential]),
             (.anyone, [SessionServiceMethods.logout, SessionServiceMethods.completeLogin]),
+            (.anyone, [InvitationServiceMethods.getInvitation, InvitationServiceMethods.acceptInvitation]),
             (
                 .unprovenSession,
                 [
@@ -43,6 +44,7 @@ extension Accounts: Capability {
         sessionService.register(in: &router)
         accountService.register(in: &router)
         apiTokenService.register(in: &router)
+        invitationService.register(in: &router)
         for method in [AuthServiceMethods.login, SessionServiceMethods.completeLogin] {
             router.apply(MethodRules(keepsUserAgent: true), to: method)
         }
@@ -65,7 +67,7 @@ extension Accounts: Capability {
         return try await auditRetention.run(permit)
     }
 
-    /// Removes sessions, API tokens and kept responses that have expired, and failures that are forgiven.
+    /// Removes sessions, API tokens, invitations and kept responses that have expired, and failures that are forgiven.
     ///
     /// - Returns: the number of removed ones.
     func sweepSessions(_ permit: DeletionPermit) async throws -> Int {
@@ -73,6 +75,7 @@ extension Accounts: Capability {
         return try await database.write(mayUseReserve: true) { connection in
             try SessionRecords(connection).deleteExpired(limit: Self.sweepBatch, permit)
                 + APITokenRecords(connection).deleteExpired(for: retention, limit: Self.sweepBatch, permit)
+                + InvitationRecords(connection).deleteExpired(limit: Self.sweepBatch, permit)
                 + FailureRecords(connection).deleteEnded(at: now, limit: Self.sweepBatch)
                 + KeptResponseRecords(connection).deleteExpired(limit: Self.sweepBatch, permit)
         }
@@ -134,6 +137,14 @@ package struct AccountManagement: Capability {
                 ]
             ),
             (
+                .user(.admin),
+                [
+                    InvitationManagementServiceMethods.createInvitation,
+                    InvitationManagementServiceMethods.listInvitations,
+                    InvitationManagementServiceMethods.withdrawInvitation,
+                ]
+            ),
+            (
                 .systemAdmin,
                 [
                     IdentityManagementServiceMethods.issueSystemCredential,
@@ -157,6 +168,7 @@ package struct AccountManagement: Capability {
         accounts.adminAuthService(devices: devices).register(in: &router)
         accounts.userAuthService.register(in: &router)
         accounts.identityManagementService.register(in: &router)
+        accounts.invitationManagementService.register(in: &router)
         accounts.auditService(vocabulary).register(in: &router)
     }
 }

@@ -34,6 +34,7 @@ package final class Accounts: Sendable {
     let own: SelfService
     let credentials: MachineCredentials
     let registries: AccountRegistries
+    let invitations: Invitations
     /// The responses to calls that a balancer may send again.
     package let keptResponses: KeptResponses
     let auditRetention: AuditRetention
@@ -85,6 +86,7 @@ package final class Accounts: Sendable {
         credentials = MachineCredentials(
             environment, tokens, deferred, unprovenCalls, wrongSecretsPerMinute: configuration.wrongCredentialsOfKey)
         registries = AccountRegistries(environment, passwords: sessions.passwords)
+        invitations = Invitations(sessions, clock: clock)
         keptResponses = KeptResponses(environment)
     }
 
@@ -150,6 +152,13 @@ extension Accounts {
     package var userAuthService: UserAuthService { UserAuthService(accounts: self, pageTokens: registries.pageTokens) }
 
     package var identityManagementService: IdentityManagementService { IdentityManagementService(accounts: self) }
+
+    package var invitationService: InvitationService { InvitationService(accounts: self) }
+
+    package var invitationManagementService: InvitationManagementService {
+        InvitationManagementService(
+            accounts: self, pageTokens: registries.pageTokens, consoleURL: sessions.configuration.consoleURL)
+    }
 
     /// - Parameter vocabulary: the words for all actions.
     package func auditService(_ vocabulary: AuditVocabulary) -> AuditService {

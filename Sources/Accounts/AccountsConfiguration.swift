@@ -28,6 +28,8 @@ package struct AccountsConfiguration: Sendable {
     /// The largest number of API tokens of one user, and their longest lifetime.
     package var apiTokensOfUser = 100
     package var apiTokenLifetime = Duration.days(366)
+    /// The console's URL for browsers, without a slash at its end, for links of invitations; `nil` = unknown.
+    package var consoleURL: String?
     /// The retention of API tokens after their end, so that people see which ones have expired.
     package var expiredTokenRetention = Duration.days(30)
     /// The retention of audit lines, and the largest number for each organization; a line takes about 200 bytes.

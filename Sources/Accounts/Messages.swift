@@ -36,6 +36,14 @@ extension UserRecord {
     }
 }
 
+extension ListedUser {
+    var message: User {
+        var message = user.message
+        message.secondFactor = hasSecondFactor ? .on : lacksSecondFactor ? .missing : .off
+        return message
+    }
+}
+
 extension SiteRecord {
     var message: Site {
         Site(

@@ -140,6 +140,21 @@ def test_every_call_that_changes_something_leaves_one_line(
         admin.admin("DeleteOrganization", organization=made)
     with walk.one_line("CreateUser", **by_boss):
         user_id = boss.users("CreateUser", user_name=user, password=PASSWORD, role="viewer").user.user_id
+    visits = stubs.auth.InvitationServiceStub(gateway.channel("auth"))
+    invitations = stubs.auth.InvitationManagementServiceStub(gateway.channel("admin"))
+    invited = stubs.auth.CreateInvitationRequest(user_name="nora", role="viewer")
+    with walk.one_line("CreateInvitation", **by_boss, target="invitations/nora"):
+        invitation = call(invitations.CreateInvitation, invited, boss.token)
+    secrets.append(invitation.token)
+    with walk.one_line("WithdrawInvitation", **by_boss, target="invitations/nora"):
+        request = stubs.auth.WithdrawInvitationRequest(invitation_id=invitation.invitation.invitation_id)
+        call(invitations.WithdrawInvitation, request, boss.token)
+    token = call(invitations.CreateInvitation, invited, boss.token).token
+    secrets.append(token)
+    with walk.no_line("GetInvitation"):
+        call(visits.GetInvitation, stubs.auth.GetInvitationRequest(token=token))
+    with walk.one_line("AcceptInvitation", actor=f"user:{organization}/nora", organization=organization):
+        call(visits.AcceptInvitation, stubs.auth.AcceptInvitationRequest(token=token, password=PASSWORD))
     with walk.one_line("FindUsersByEmail", **by_boss, target="users"):
         request = stubs.auth.FindUsersByEmailRequest(email="nobody@example.com")
         call(stubs.auth.IdentityServiceStub(gateway.channel("auth")).FindUsersByEmail, request, boss.token)

@@ -91,6 +91,9 @@ def fill(database: sqlite3.Connection) -> None:
     insert(database, "organizations", name=ids("o"), display_name=TEXT, kind=2, **times)
     insert(database, "sites", organization_id=1, name=ids(TEXT), status=1, **times)
     insert(database, "users", organization_id=1, name=ids(TEXT), role="viewer", password_hash="", **times)
+    digests = (text.encode() for text in ids("digest"))
+    invited = {"organization_id": 1, "inviter_id": 1, "role": "viewer", "created_at": NOW, "expires_at": 1 << 61}
+    insert(database, "invitations", id=ids("i"), user_name=TEXT, digest=digests, **invited)
     # A key's name is in its entry twice.
     key = {"owner_kind": 1, "name": TEXT[:2000], "digest": TEXT[:2000].encode(), "status": 1}
     insert(database, "api_keys", id=ids("k"), organization_id=1, site_id=1, **key, **times)

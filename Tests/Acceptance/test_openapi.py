@@ -93,9 +93,10 @@ def test_answers_agree_with_the_document(gateway_with, login, tmp_path, is_full)
     # The requests may delete anything, so the test has its own gateway.
     gateway = gateway_with()
     # A backup would delay the gateway; an ended session, a new key or a confirmed clock would affect the rest of the run
-    # (schemathesis finds the id of its own session, and the name of its own user, in lists). Wrong passwords and codes are
+    # (schemathesis finds the id of its own session, and the name of its own user, in lists). Wrong passwords, codes and invitations are
     # limited, and then answered with UNAVAILABLE.
     limited = ("/v1/account:changePassword", "/v1/account/secondFactor:enroll", "/v1/tokens:exchangeWorkload")
+    visits = ("/v1/invitations:get", "/v1/invitations:accept")
     restore = ("/v1/restore:stage", "/v1/restore/archives/{stagingId}")
     ending = ("/v1/sessions:end", "/v1/sessions/{sessionId}", "/v1/signingKeys:rotate", "/v1/clock:confirm")
     own_user = ("UserAuthService_UpdateUser", "UserAuthService_DeleteUser")
@@ -105,7 +106,7 @@ def test_answers_agree_with_the_document(gateway_with, login, tmp_path, is_full)
         tmp_path,
         is_full,
         token=user.token,
-        but=("/v1/backup", *own_user, *ending, *limited, *restore),
+        but=("/v1/backup", *own_user, *ending, *limited, *visits, *restore),
         checks_rules=True,
     )
     user.list_all()

@@ -61,8 +61,8 @@ import Testing
         let user = User(organization: "system", userName: "ada", role: "admin", organizationID: 1, userID: 2)
         #expect(
             user.json.text == """
-                {"organization":"system","user_name":"ada","role":"admin","last_login_at":null,"created_at":null,\
-                "updated_at":null,"organization_id":1,"user_id":2}
+                {"organization":"system","user_name":"ada","role":"admin","second_factor":"","last_login_at":null,\
+                "created_at":null,"updated_at":null,"organization_id":1,"user_id":2}
                 """)
     }
 

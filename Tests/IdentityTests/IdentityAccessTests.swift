@@ -13,7 +13,8 @@ import Wire
     private static let methods: [MethodDescriptor] = [
         AuthServiceMethods.all, SystemAuthServiceMethods.all, AdminAuthServiceMethods.all, UserAuthServiceMethods.all,
         SessionServiceMethods.all, AccountServiceMethods.all, ApiTokenServiceMethods.all, IdentityServiceMethods.all,
-        IdentityManagementServiceMethods.all, AuditServiceMethods.all, DataGatewayServiceMethods.all,
+        IdentityManagementServiceMethods.all, InvitationServiceMethods.all, InvitationManagementServiceMethods.all,
+        AuditServiceMethods.all, DataGatewayServiceMethods.all,
         DataGatewayObjectServiceMethods.all, DataGatewayCopyServiceMethods.all, InternalStorageServiceMethods.all,
         DeviceManagementServiceMethods.all, ObjectManagementServiceMethods.all, UploadManagementServiceMethods.all,
         BackupServiceMethods.all, ClockServiceMethods.all, EventServiceMethods.all, SystemServiceMethods.all,

@@ -18,6 +18,7 @@ import Wire
         "Check", "List", "Watch", "ServerReflectionInfo", "ExchangeCredential", "RotateCredential", "Login",
         "RefreshToken", "ExchangeSystemCredential", "Logout", "CompleteLogin", "InitDevice", "ReinitDevice",
         "ListProviders", "BeginSignIn", "CompleteSignIn", "SignInWithIdentityToken", "ExchangeWorkloadToken",
+        "GetInvitation", "AcceptInvitation",
     ]
     private static let ownAccount: Set<String> = [
         "ListSessions", "RevokeSession", "RevokeOtherSessions", "GetAccount", "ChangePassword", "EnrollSecondFactor",
@@ -53,7 +54,8 @@ import Wire
     ]
     private static let administering: Set<String> = [
         "CreateSite", "EnableSite", "DisableSite", "UpdateSite", "DeleteSite", "CreateUser", "GetUser", "ListUsers",
-        "UpdateUser", "DeleteUser", "ListAuditLines", "ListAuditLineTargets", "DeleteObject", "SetRetention",
+        "UpdateUser", "DeleteUser", "CreateInvitation", "ListInvitations", "WithdrawInvitation", "ListAuditLines",
+        "ListAuditLineTargets", "DeleteObject", "SetRetention",
         "GetRetention", "ListBadObjects",
         "DeleteObjects", "GetObjectOperation", "ListObjectOperations", "CancelObjectOperation", "RestoreObject",
         "RestoreObjects", "PurgeObjects", "UndoObjectOperation",

@@ -12,7 +12,8 @@ import Wire
     static let services: [[MethodDescriptor]] = [
         AuthServiceMethods.all, SystemAuthServiceMethods.all, AdminAuthServiceMethods.all, UserAuthServiceMethods.all,
         SessionServiceMethods.all, AccountServiceMethods.all, ApiTokenServiceMethods.all,
-        IdentityManagementServiceMethods.all, AuditServiceMethods.all,
+        IdentityManagementServiceMethods.all, AuditServiceMethods.all, InvitationServiceMethods.all,
+        InvitationManagementServiceMethods.all,
         DataGatewayServiceMethods.all, DataGatewayObjectServiceMethods.all,
         DataGatewayCopyServiceMethods.all, DeviceInitServiceMethods.all, InternalStorageServiceMethods.all,
         DeviceManagementServiceMethods.all, ObjectManagementServiceMethods.all, UploadManagementServiceMethods.all,
@@ -35,7 +36,7 @@ import Wire
         #expect(
             open == [
                 "archebase.auth.v1.AuthService", "archebase.auth.v1.IdentityService",
-                "archebase.auth.v1.SystemAuthService",
+                "archebase.auth.v1.SystemAuthService", "archebase.auth.v1.InvitationService",
                 "archebase.session.v1.SessionService", "archebase.data_gateway.v1.DeviceInitService",
                 "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection",
                 "grpc.reflection.v1alpha.ServerReflection",

@@ -76,6 +76,7 @@ package struct ExternalSignIns: Sendable {
         guard user.role != role, try role == .admin || !records.isLastLocalAdmin(user) else { return user }
         try records.update(id: user.id, role: role, passwordHash: nil, at: now)
         try SessionRecords(connection).deleteAll(userID: user.id)
+        if role < .admin { try InvitationRecords(connection).deleteAll(inviterID: user.id) }
         return try records.find(id: user.id) ?? user
     }
 

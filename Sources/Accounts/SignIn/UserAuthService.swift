@@ -38,7 +38,7 @@ package struct UserAuthService: UserAuthServiceHandler {
             scope: "users|\(caller.user.userID)|\(caller.organization.id)", defaultSize: Self.largestPage)
         let users = try await accounts.registries.users.users(page, for: caller)
         return ListUsersResponse(
-            users: users.rows.map(\.message), nextPageToken: page.next(after: users) { "\($0.id)" })
+            users: users.rows.map(\.message), nextPageToken: page.next(after: users) { "\($0.user.id)" })
     }
 
     package func updateUser(_ request: UpdateUserRequest, context: CallContext) async throws -> UpdateUserResponse {

@@ -20,6 +20,15 @@ package struct UserRecord: Sendable {
     package var hasPassword: Bool { !passwordHash.isEmpty }
 }
 
+/// A user in a list, with the state of the second factor.
+struct ListedUser: Sendable {
+    let user: UserRecord
+    let hasSecondFactor: Bool
+
+    /// Whether the organization requires a second factor, and the user has to set one up.
+    var lacksSecondFactor: Bool { user.requiresSecondFactor && user.hasPassword && !hasSecondFactor }
+}
+
 /// The session of a token, with its user.
 struct SessionUser: Sendable {
     let user: UserRecord
@@ -91,6 +100,22 @@ package struct UserRecords<C: ReadConnection> {
         try connection.page(
             limit, "\(select) WHERE u.organization_id = $1 AND u.id > $2 ORDER BY u.id LIMIT $3", organizationID,
             id, limit.statementRows, row: Self.record)
+    }
+
+    /// Returns the users of an organization with ids above `id`, in their order, with the states of their second factors.
+    func list(organizationID: Int64, after id: Int64, limit: PageLimit) throws -> PageRows<ListedUser> {
+        try connection.page(
+            limit,
+            """
+            SELECT \(columns), f.confirmed_at AS second_factor_confirmed_at
+            FROM users u JOIN organizations o ON o.id = u.organization_id
+                LEFT JOIN second_factors f ON f.user_id = u.id
+            WHERE u.organization_id = $1 AND u.id > $2 ORDER BY u.id LIMIT $3
+            """, organizationID, id, limit.statementRows
+        ) { row in
+            ListedUser(
+                user: Self.record(row), hasSecondFactor: row.optionalTime("second_factor_confirmed_at") != nil)
+        }
     }
 
     /// Returns the number of admins with a password, who can sign in whatever happens to identity providers.

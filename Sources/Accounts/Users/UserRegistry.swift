@@ -33,17 +33,21 @@ struct UserRegistry: Sendable {
         }
     }
 
-    func user(_ name: String, for caller: Caller) async throws -> UserRecord {
+    func user(_ name: String, for caller: Caller) async throws -> ListedUser {
         try await database.read { connection in
-            try UserRecords(connection).find(organizationID: caller.organization.id, name: name)
+            let found = try UserRecords(connection).find(organizationID: caller.organization.id, name: name)
+            return try found.map {
+                ListedUser(user: $0, hasSecondFactor: try SecondFactorRecords(connection).isConfirmed(userID: $0.id))
+            }
         }.orNotFound("user \(name)")
     }
 
     /// Returns a page of the users of the caller's organization; its cursor is a user's id.
-    func users(_ page: Page, for caller: Caller) async throws -> PageRows<UserRecord> {
+    func users(_ page: Page, for caller: Caller) async throws -> PageRows<ListedUser> {
         let (organizationID, first) = (caller.organization.id, Int64(page.cursor) ?? 0)
         return try await database.readPage(page.limit) { connection, limit, last in
-            try UserRecords(connection).page(organizationID: organizationID, after: last?.id ?? first, limit: limit)
+            try UserRecords(connection).list(
+                organizationID: organizationID, after: last?.user.id ?? first, limit: limit)
         }
     }
 
@@ -68,6 +72,7 @@ struct UserRegistry: Sendable {
             if hash != nil || role != user.role {
                 try UserRecords(connection).update(id: user.id, role: role, passwordHash: hash, at: now)
                 try SessionRecords(connection).deleteAll(userID: user.id)
+                if role < .admin { try InvitationRecords(connection).deleteAll(inviterID: user.id) }
             }
             try Audit.record(caller.did(to: "users/\(user.id)"), at: now, in: connection)
             return try self.user(name, of: caller, in: connection)

@@ -89,7 +89,15 @@ async function setUpSecondFactor(reload) {
       app = await call('account', 'EnrollSecondFactor', { password: currentPassword })
     },
   })
-  if (!app) return
+  if (app) await confirmSecondFactor(app, reload)
+}
+
+/** Sets up a second factor for somebody who has just chosen the password. */
+export async function setUpFirstSecondFactor(password, reload) {
+  await confirmSecondFactor(await call('account', 'EnrollSecondFactor', { password }), reload)
+}
+
+async function confirmSecondFactor(app, reload) {
   let codes
   await showFormDialog({
     title: 'Scan the code with your authenticator app', submit: 'Turn on',

@@ -10,6 +10,7 @@ const services = {
   copies: 'archebase.data_gateway.v1.DataGatewayCopyService',
   copyManagement: 'archebase.data_gateway.v1.CopyManagementService',
   identities: 'archebase.auth.v1.IdentityManagementService',
+  invitations: 'archebase.auth.v1.InvitationManagementService',
   sessions: 'archebase.session.v1.SessionService',
   tokens: 'archebase.auth.v1.ApiTokenService',
   devices: 'archebase.meta.v1.DeviceManagementService',
@@ -98,17 +99,22 @@ export function selectOrganization(organization) {
   selected = organization
 }
 
-async function sendRequest(method, path, { body, isBackground, isQuiet, organization } = {}) {
+function sendRequest(method, path, options) {
+  return send(method, `/console/${path}`, options)
+}
+
+async function send(method, address, { body, isBackground, isQuiet, organization, isAnonymous } = {}) {
   const headers = { 'Content-Type': 'application/json' }
   const token = localStorage.getItem(tokenStorageKey)
-  if (token) headers['X-Console-Token'] = token
+  if (token && !isAnonymous) headers['X-Console-Token'] = token
   if (organization) headers['X-Organization'] = organization
   if (isBackground) headers['X-Console-Background'] = '1'
   let response
   let text
   try {
-    response = await fetch(`/console/${path}`, {
-      method, headers, body: body === undefined ? undefined : JSON.stringify(body), credentials: 'same-origin',
+    response = await fetch(address, {
+      method, headers, body: body === undefined ? undefined : JSON.stringify(body),
+      credentials: isAnonymous ? 'omit' : 'same-origin',
     })
     text = await response.text()
   } catch {
@@ -222,6 +228,21 @@ async function noResponse(blob) {
     return new Error('The file cannot be read: it was changed, moved or removed. Choose it again.')
   }
   return new CallError(0, { message: 'The connection to the gateway was lost.' })
+}
+
+/** The invitation of a token, `{invitation, secondFactorRequired}`. */
+export function getInvitation(token) {
+  return callForVisitor('GetInvitation', { token })
+}
+
+/** Creates the user of an invitation. */
+export function acceptInvitation(token, password) {
+  return callForVisitor('AcceptInvitation', { token, password })
+}
+
+/** Calls a method for people without a session, whose token is in the message, so that it is in no address. */
+function callForVisitor(method, body) {
+  return send('POST', `/archebase.auth.v1.InvitationService/${method}`, { body, isQuiet: true, isAnonymous: true })
 }
 
 /** Signs in with `{organization, userName, password}`, or completes a sign-in with `{challenge, code}`. */

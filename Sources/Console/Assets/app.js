@@ -1,4 +1,4 @@
-import { renderAccount } from './account.js'
+import { renderAccount, setUpFirstSecondFactor } from './account.js'
 import * as api from './api.js'
 import { renderAudit } from './audit.js'
 import { renderBackup } from './backup.js'
@@ -7,7 +7,8 @@ import { renderCorruptedObjects } from './corrupted-objects.js'
 import { renderDevice } from './device.js'
 import { renderDevices } from './devices.js'
 import { closeDialogs, showFormDialog } from './dialog.js'
-import { alertMessage, button, h, pageHeader, svg } from './dom.js'
+import { alertMessage, button, h, pageHeader, showNotice, svg } from './dom.js'
+import { forgetInvitation, invitationToken, renderForeignInvitation, renderInvitation } from './invitation.js'
 import { renderKeys } from './keys.js'
 import { renderForbiddenPage, renderForeignPage, renderMissingPage } from './missing-page.js'
 import { showNavigation } from './navigation.js'
@@ -130,7 +131,22 @@ function showSignIn() {
   endSignIn()
   closeDialogs()
   bar.hidden = true
-  renderSignIn(content, '', startSession)
+  showEntrance('')
+}
+
+/** Shows the sign-in, or the invitation of the address. `reason` says why a sign-in failed. */
+function showEntrance(reason) {
+  const token = invitationToken(location.hash)
+  if (token) renderInvitation(content, token, join)
+  else renderSignIn(content, reason, startSession)
+}
+
+/** Starts the first session of a user, who came by an invitation or by the sign-in after it. */
+async function join({ password, wantsSecondFactor } = {}) {
+  if (!wantsSecondFactor) return startSession()
+  forgetInvitation('#/account')
+  await startSession()
+  return setUpFirstSecondFactor(password, showPage).catch((error) => showNotice(error.message))
 }
 
 /** Loads the page again, for another user or for none. */
@@ -185,7 +201,10 @@ function noteOwnPage() {
 
 /** Shows the page of the address; resolves to whether it is still shown when it is complete. */
 async function showPage() {
-  if (!api.session) return false
+  if (!api.session) {
+    if (invitationToken(location.hash)) showEntrance('')
+    return false
+  }
   pageLifetime.abort()
   pageLifetime = new AbortController()
   hasChanges = () => false
@@ -199,6 +218,11 @@ async function showPage() {
   const foreign = followAddress(parameters)
   const body = h('div', { class: page?.isOwn ? 'page own' : 'page' })
   content.replaceChildren(body)
+  if (invitationToken(location.hash)) {
+    showNavigation(sections, name)
+    renderForeignInvitation(body, signOut)
+    return titled(body)
+  }
   if (!page || foreign || !api.hasRole(page.role)) {
     showNavigation(sections, name)
     if (foreign) renderForeignPage(body, foreign, signOut)
@@ -312,7 +336,7 @@ try {
   const failure = await completeProviderSignIn()
   if (!failure && await api.resumeSession()) {
     if (await startSession()) restorePosition(positionBeforeReload())
-  } else renderSignIn(content, failure, startSession)
+  } else showEntrance(failure)
 } catch (error) {
   content.replaceChildren(alertMessage(error.message))
 }

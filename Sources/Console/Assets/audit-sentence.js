@@ -11,6 +11,7 @@ const pages = {
   objects: (id) => `#/objects/${id}`,
   sites: (id) => hasRole('operator') && `#/keys?site=${id}`,
   users: () => hasRole('admin') && '#/users',
+  invitations: () => hasRole('admin') && '#/users',
   deviceSuites: () => hasRole('operator') && '#/suites',
   copyJobs: (id) => `#/copies/${id}`,
   webhooks: (id) => hasRole('admin') && `#/webhooks/${id}`,

@@ -13,6 +13,11 @@ function lastSignIn() {
   }
 }
 
+/** Remembers who has signed in in this browser. */
+export function rememberSignIn(organization, userName) {
+  localStorage.setItem(lastSignInKey, JSON.stringify({ organization, userName }))
+}
+
 /**
  * Shows the sign-in page. `reason` says why the last session ended; it is empty without an earlier session. `again`, `{title, titleID,
  * organization, userName}`: in a dialog over the page of the user, who signs in again.
@@ -36,8 +41,7 @@ export function renderSignIn(container, reason, signedInHandler, again = null) {
     submitButton.disabled = true
     errorArea.replaceChildren()
     const { organization, userName, password } = Object.fromEntries(new FormData(form))
-    const remember = () => localStorage.setItem(lastSignInKey,
-      JSON.stringify({ organization: organization.trim(), userName: userName.trim() }))
+    const remember = () => rememberSignIn(organization.trim(), userName.trim())
     try {
       await signIn({ organization: organization.trim(), userName: userName.trim(), password })
       remember()

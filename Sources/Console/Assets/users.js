@@ -1,6 +1,6 @@
 import { call } from './api.js'
-import { badge, button, nameText, pageHeader, showNotice } from './dom.js'
-import { showFormDialog } from './dialog.js'
+import { badge, button, h, nameText, pageHeader, showNotice } from './dom.js'
+import { showDialog, showFormDialog } from './dialog.js'
 import { timeElement } from './format.js'
 import { moreMenu } from './more-menu.js'
 import { pagedTable } from './table.js'
@@ -16,7 +16,11 @@ const passwordField = {
   hint: 'At least 8 characters.',
 }
 
-/** Shows the organization's users, with buttons to change and delete them. */
+const secondFactors = {
+  SECOND_FACTOR_STATE_ON: ['on', 'good'], SECOND_FACTOR_STATE_OFF: ['off', ''], SECOND_FACTOR_STATE_MISSING: ['missing', 'bad'],
+}
+
+/** Shows the organization's users and open invitations, with buttons to change and delete them. */
 export async function renderUsers(body, { reload }) {
   const runAction = async (method, message, notice, service = 'users') => {
     await call(service, method, message)
@@ -24,10 +28,11 @@ export async function renderUsers(body, { reload }) {
     await reload()
   }
   body.replaceChildren(
-    pageHeader('Users', button('New user', () => createUser(runAction), 'primary')),
+    pageHeader('Users', button('Invite', () => invite(reload), 'primary'), button('New user', () => createUser(runAction))),
     pagedTable([
       { title: 'User', cell: (user) => nameText(user.userName) },
       { title: 'Role', cell: (user) => badge(user.role) },
+      { title: 'Second factor', cell: (user) => (user.role === 'service' ? null : badge(...secondFactors[user.secondFactor] ?? ['unknown'])) },
       { title: 'Last sign-in', cell: (user) => timeElement(user.lastLoginAt, { isShort: true }) ?? 'never' },
       { title: 'Created', cell: (user) => timeElement(user.createdAt, { isShort: true }) },
       { title: '', isActions: true, cell: (user) => [
@@ -39,7 +44,57 @@ export async function renderUsers(body, { reload }) {
     ], async (pageToken) => {
       const { users = [], nextPageToken } = await call('users', 'ListUsers', { pageSize: 100, pageToken })
       return { rows: users, next: nextPageToken }
-    }, 'No users.'))
+    }, 'No users.'),
+    h('div', { class: 'page-header' }, h('h2', {}, 'Open invitations')), invitationTable(runAction))
+}
+
+function invitationTable(runAction) {
+  return pagedTable([
+    { title: 'User', cell: (invitation) => nameText(invitation.userName) },
+    { title: 'Role', cell: (invitation) => badge(invitation.role) },
+    { title: 'Inviter', cell: (invitation) => nameText(invitation.invitedBy) },
+    { title: 'Expires', cell: (invitation) => timeElement(invitation.expiredAt, { isShort: true }) },
+    { title: '', isActions: true, cell: (invitation) => button('Withdraw', () => withdrawInvitation(invitation, runAction), 'danger') },
+  ], async (pageToken) => {
+    const { invitations = [], nextPageToken } = await call('invitations', 'ListInvitations', { pageSize: 100, pageToken })
+    return { rows: invitations, next: nextPageToken }
+  }, 'No open invitations.')
+}
+
+async function invite(reload) {
+  let created
+  await showFormDialog({
+    title: 'Invite a user', submit: 'Create link',
+    text: 'You get a link to hand over. Whoever opens it first chooses the password.',
+    fields: [
+      { name: 'userName', label: 'User name', required: true, autocapitalize: 'none', autocomplete: 'off' },
+      { name: 'role', label: 'Role', type: 'select', options: roles },
+    ],
+    action: async (message) => { created = await call('invitations', 'CreateInvitation', message) },
+  })
+  if (!created) return
+  await showInvitation(created)
+  await reload()
+}
+
+/** Shows the link of an invitation; without a configured address it begins with the one of this page. */
+function showInvitation({ invitation, token, link }) {
+  const address = link || `${location.origin}/console/#/invitation/${token}`
+  const copy = button('Copy link', async () => {
+    await navigator.clipboard.writeText(address)
+    copy.textContent = 'Copied'
+  })
+  return showDialog(`Invitation of ${invitation.userName}`,
+    h('p', {}, 'Copy the link now: it is shown only once. It works once, until ', timeElement(invitation.expiredAt), '.'),
+    h('textarea', { readonly: true, rows: 3, 'aria-label': 'Link', class: 'secret' }, address), copy)
+}
+
+function withdrawInvitation({ invitationId, userName }, runAction) {
+  return showFormDialog({
+    title: `Withdraw the invitation of “${userName}”?`, submit: 'Withdraw', isDangerous: true,
+    text: 'The link stops working with the next call.',
+    action: () => runAction('WithdrawInvitation', { invitationId }, `The invitation of “${userName}” was withdrawn.`, 'invitations'),
+  })
 }
 
 function createUser(runAction) {

@@ -103,6 +103,9 @@ package enum Program: CompletedProgram {
                     "user", "Manage the users of an organization",
                     [
                         .command(UserCreate.self),
+                        .command(UserInvite.self),
+                        .command(UserListInvitations.self),
+                        .command(UserWithdrawInvitation.self),
                         .command(UserList.self),
                         .command(UserFind.self),
                         .command(UserShow.self),

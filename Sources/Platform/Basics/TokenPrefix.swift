@@ -6,6 +6,7 @@ package enum TokenPrefix: String, CaseIterable, Sendable {
     case systemCredential = "dgws"
     case apiToken = "dgwt_"
     case signInChallenge = "dgwc_"
+    case invitation = "dgwi_"
     case umidToken = "dgwu"
     case webhookKey = "whsec_"
     /// The beginning of an access key of temporary credentials.

@@ -17,6 +17,7 @@ public enum GatewayProtoFiles {
         .eventsProto,
         .identityProto,
         .identityManagementProto,
+        .invitationProto,
         .objectArchivesProto,
         .objectManagementProto,
         .sessionProto,
@@ -28,6 +29,8 @@ public enum GatewayProtoFiles {
     public static let messages: [any Message.Type] = [
         AbortUploadRequest.self,
         AbortUploadResponse.self,
+        AcceptInvitationRequest.self,
+        AcceptInvitationResponse.self,
         AddDeviceToSuiteRequest.self,
         AddressAnnouncement.self,
         AllowReinitRequest.self,
@@ -76,6 +79,8 @@ public enum GatewayProtoFiles {
         CreateCopyJobRequest.self,
         CreateCopyJobResponse.self,
         CreateDeviceSuiteRequest.self,
+        CreateInvitationRequest.self,
+        CreateInvitationResponse.self,
         CreateLogicalUploadRequest.self,
         CreateLogicalUploadResponse.self,
         CreateOrRotateDeviceApiKeyRequest.self,
@@ -164,6 +169,8 @@ public enum GatewayProtoFiles {
         GetDeviceRequest.self,
         GetDeviceSuiteRequest.self,
         GetEngineCopyRequest.self,
+        GetInvitationRequest.self,
+        GetInvitationResponse.self,
         GetObjectFacetsRequest.self,
         GetObjectFacetsResponse.self,
         GetObjectOperationRequest.self,
@@ -196,6 +203,7 @@ public enum GatewayProtoFiles {
         IdentityProviderInfo.self,
         InitDeviceRequest.self,
         InitDeviceResponse.self,
+        Invitation.self,
         IssueSiteUploadCredentialsRequest.self,
         IssueSiteUploadCredentialsResponse.self,
         IssueSystemCredentialRequest.self,
@@ -228,6 +236,8 @@ public enum GatewayProtoFiles {
         ListFailedUploadsResponse.self,
         ListIdentitiesRequest.self,
         ListIdentitiesResponse.self,
+        ListInvitationsRequest.self,
+        ListInvitationsResponse.self,
         ListObjectOperationsRequest.self,
         ListObjectOperationsResponse.self,
         ListObjectsRequest.self,
@@ -367,6 +377,8 @@ public enum GatewayProtoFiles {
         UserSession.self,
         WebhookView.self,
         WithdrawAddressesRequest.self,
+        WithdrawInvitationRequest.self,
+        WithdrawInvitationResponse.self,
         ZipObjectsRequest.self,
     ]
 
@@ -392,6 +404,8 @@ public enum GatewayProtoFiles {
         EventServiceMethods.routes,
         IdentityServiceMethods.routes,
         IdentityManagementServiceMethods.routes,
+        InvitationManagementServiceMethods.routes,
+        InvitationServiceMethods.routes,
         ObjectArchiveServiceMethods.routes,
         ObjectManagementServiceMethods.routes,
         SessionServiceMethods.routes,
@@ -514,6 +528,7 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.LoginResponse.access_token_expires_at_unix	Seconds since 1970.
         archebase.auth.v1.LoginResponse.token_type	Always `Bearer`.
         archebase.auth.v1.User.role	`admin`, `operator`, `viewer`, `member` or `service`.
+        archebase.auth.v1.User.second_factor	Set in the responses of GetUser and ListUsers.
         archebase.auth.v1.Site	A place with devices.
         archebase.auth.v1.Site.status	1 = enabled, 2 = disabled.
         archebase.auth.v1.Site.time_zone	The time zone of the site's days, a name of the time zone database such as `Europe/Berlin`; empty = none is set.
@@ -546,6 +561,8 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.ListUsersResponse.next_page_token	Empty on the last page.
         archebase.auth.v1.OrganizationKind	SYSTEM is the operators' own organization, of which there is only one.
         archebase.auth.v1.ApiKeyOwnerKind	The kind of owner of an API key.
+        archebase.auth.v1.SecondFactorState	The state of a user's second factor.
+        archebase.auth.v1.SecondFactorState.SECOND_FACTOR_STATE_MISSING	The organization requires it of users with a password, and the user has not set it up.
         archebase.auth.v1.DeviceApiKeyMutationMode	The permitted effect of CreateOrRotateDeviceApiKey; unspecified = both.
         archebase.auth.v1.AuthErrorCode	The detail codes of this package, as numbers. They are sent as text, in ErrorDetail.code.
         archebase.data_gateway.v1.BackupService.Backup	Streams an archive. A second concurrent backup fails with FAILED_PRECONDITION.
@@ -856,6 +873,25 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.RotateSigningKeyResponse.older_key_ids	The ids of the older keys that still verify tokens.
         archebase.auth.v1.SignInPolicy	The rules for the sign-ins of an organization's users.
         archebase.auth.v1.SignInPolicy.requires_second_factor	Whether a password alone opens nothing but the calls with which the user sets up a second factor.
+        archebase.auth.v1.InvitationManagementService	Invitations to the caller's organization, for administrators.
+        archebase.auth.v1.InvitationManagementService.CreateInvitation	Invites a person to become a user of the organization. The invitation is valid for 72 hours. It ends earlier when it is accepted or withdrawn, and when the user who made it is deleted or is no administrator any more.
+        archebase.auth.v1.InvitationManagementService.ListInvitations	Lists the open invitations, without their tokens.
+        archebase.auth.v1.InvitationManagementService.WithdrawInvitation	Withdraws an open invitation. Its token is refused from the next call on.
+        archebase.auth.v1.InvitationService	Invitations for the people who were invited. The calls need the token of an invitation instead of one of a session.
+        archebase.auth.v1.InvitationService.GetInvitation	Returns what the invitation is to. A token that is not valid is NOT_FOUND, whatever the reason.
+        archebase.auth.v1.InvitationService.AcceptInvitation	Creates the user with the password, and ends the invitation. The user signs in afterwards.
+        archebase.auth.v1.Invitation	An open invitation.
+        archebase.auth.v1.Invitation.user_name	The name that the user will have.
+        archebase.auth.v1.Invitation.role	`admin`, `operator`, `viewer` or `member`.
+        archebase.auth.v1.Invitation.invited_by	The user who made it, and the user's organization.
+        archebase.auth.v1.CreateInvitationRequest.role	`admin`, `operator`, `viewer` or `member`. An API token cannot invite an admin.
+        archebase.auth.v1.CreateInvitationResponse.token	The token, which whoever has it can use once. Returned only here, and not stored.
+        archebase.auth.v1.CreateInvitationResponse.link	The address of the console's page for the invitation; empty if `identity.public_url` is not configured. The page is `/console/#/invitation/TOKEN` then, at the console's address.
+        archebase.auth.v1.ListInvitationsRequest.page_size	0 means 50, above 1000 means 1000.
+        archebase.auth.v1.ListInvitationsResponse	Invitations in the order in which they were created.
+        archebase.auth.v1.ListInvitationsResponse.next_page_token	Empty on the last page.
+        archebase.auth.v1.GetInvitationResponse.second_factor_required	Whether the organization requires a second factor, which the user sets up after the first sign-in.
+        archebase.auth.v1.AcceptInvitationRequest.password	8 to 1024 bytes.
         archebase.data_gateway.v1.ObjectArchiveService.ZipObjects	Streams a zip archive of objects, with zip64 where needed, and names such as `DEVICE/2026-01-31T08-00-00Z-NAME`. If an object cannot be read to its end, the stream breaks off: an archive that ends with its directory is complete. Each entry has the CRC-32 of the bytes that arrived, which programs compare when they unpack it.
         archebase.data_gateway.v1.ZipObjectsRequest	Either file ids or a filter.
         archebase.data_gateway.v1.ZipObjectsRequest.file_ids	At most 10000, the same as in RequestDownload.

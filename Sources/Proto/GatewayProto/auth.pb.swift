@@ -464,6 +464,40 @@ public enum ApiKeyOwnerKind: ProtobufEnum {
     }
 }
 
+/// The state of a user's second factor.
+public enum SecondFactorState: ProtobufEnum {
+    case unspecified
+    case off
+    case on
+    /// The organization requires it of users with a password, and the user has not set it up.
+    case missing
+    /// A number that has no name here.
+    case unrecognized(Int32)
+
+    /// Every value that has a name.
+    public static var allCases: [Self] { [.unspecified, .off, .on, .missing] }
+
+    public init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .off
+        case 2: self = .on
+        case 3: self = .missing
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    public var rawValue: Int32 {
+        switch self {
+        case .unspecified: 0
+        case .off: 1
+        case .on: 2
+        case .missing: 3
+        case .unrecognized(let number): number
+        }
+    }
+}
+
 /// The permitted effect of CreateOrRotateDeviceApiKey; unspecified = both.
 public enum DeviceApiKeyMutationMode: ProtobufEnum {
     case unspecified
@@ -1169,6 +1203,8 @@ public struct User: Message {
     public var updatedAt: Timestamp?
     public var organizationID: Int64 = 0
     public var userID: Int64 = 0
+    /// Set in the responses of GetUser and ListUsers.
+    public var secondFactor: SecondFactorState = SecondFactorState(rawValue: 0)
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -1181,7 +1217,8 @@ public struct User: Message {
         createdAt: Timestamp? = nil,
         updatedAt: Timestamp? = nil,
         organizationID: Int64 = 0,
-        userID: Int64 = 0
+        userID: Int64 = 0,
+        secondFactor: SecondFactorState = SecondFactorState(rawValue: 0)
     ) {
         self.organization = organization
         self.userName = userName
@@ -1191,6 +1228,7 @@ public struct User: Message {
         self.updatedAt = updatedAt
         self.organizationID = organizationID
         self.userID = userID
+        self.secondFactor = secondFactor
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -1204,6 +1242,7 @@ public struct User: Message {
             case 50: try ProtoMessage<Timestamp>.merge(into: &self.updatedAt, from: &reader)
             case 64: try ProtoInt64.merge(into: &self.organizationID, from: &reader)
             case 72: try ProtoInt64.merge(into: &self.userID, from: &reader)
+            case 128: try ProtoEnum<SecondFactorState>.merge(into: &self.secondFactor, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1219,11 +1258,13 @@ public struct User: Message {
         size += ProtoMessage<Timestamp>.size(optional: self.updatedAt, tag: 50)
         size += ProtoInt64.size(self.organizationID, tag: 64)
         size += ProtoInt64.size(self.userID, tag: 72)
+        size += ProtoEnum<SecondFactorState>.size(self.secondFactor, tag: 128)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoEnum<SecondFactorState>.write(self.secondFactor, tag: 128, to: &writer)
         ProtoInt64.write(self.userID, tag: 72, to: &writer)
         ProtoInt64.write(self.organizationID, tag: 64, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.updatedAt, tag: 50, to: &writer)
@@ -3567,11 +3608,12 @@ extension FileDescriptor {
             ZWRlbnRpYWwYASABKAlSCmNyZWRlbnRpYWwi5QEKIEV4Y2hhbmdlU3lzdGVtQ3JlZGVudGlhbFJlc3BvbnNlEiEKDGFjY2Vzc190\
             b2tlbhgBIAEoCVILYWNjZXNzVG9rZW4SPgocYWNjZXNzX3Rva2VuX2V4cGlyZXNfYXRfdW5peBgCIAEoA1IYYWNjZXNzVG9rZW5F\
             eHBpcmVzQXRVbml4Eh0KCnRva2VuX3R5cGUYAyABKAlSCXRva2VuVHlwZRIiCgxvcmdhbml6YXRpb24YBCABKAlSDG9yZ2FuaXph\
-            dGlvbhIbCgl1c2VyX25hbWUYBSABKAlSCHVzZXJOYW1lItMCCgRVc2VyEiIKDG9yZ2FuaXphdGlvbhgBIAEoCVIMb3JnYW5pemF0\
+            dGlvbhIbCgl1c2VyX25hbWUYBSABKAlSCHVzZXJOYW1lIp4DCgRVc2VyEiIKDG9yZ2FuaXphdGlvbhgBIAEoCVIMb3JnYW5pemF0\
             aW9uEhsKCXVzZXJfbmFtZRgCIAEoCVIIdXNlck5hbWUSEgoEcm9sZRgDIAEoCVIEcm9sZRI+Cg1sYXN0X2xvZ2luX2F0GAQgASgL\
             MhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFILbGFzdExvZ2luQXQSOQoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90\
             b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBI5Cgp1cGRhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJ\
             dXBkYXRlZEF0EicKD29yZ2FuaXphdGlvbl9pZBgIIAEoA1IOb3JnYW5pemF0aW9uSWQSFwoHdXNlcl9pZBgJIAEoA1IGdXNlcklk\
+            EkkKDXNlY29uZF9mYWN0b3IYECABKA4yJC5hcmNoZWJhc2UuYXV0aC52MS5TZWNvbmRGYWN0b3JTdGF0ZVIMc2Vjb25kRmFjdG9y\
             Ip0CCgxPcmdhbml6YXRpb24SIgoMb3JnYW5pemF0aW9uGAEgASgJUgxvcmdhbml6YXRpb24SIQoMZGlzcGxheV9uYW1lGAIgASgJ\
             UgtkaXNwbGF5TmFtZRI5CgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJY3JlYXRlZEF0EjkK\
             CnVwZGF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgl1cGRhdGVkQXQSUAoRb3JnYW5pemF0aW9uX2tp\
@@ -3653,69 +3695,71 @@ extension FileDescriptor {
             GwoJdXNlcl9uYW1lGAEgASgJUgh1c2VyTmFtZSIUChJEZWxldGVVc2VyUmVzcG9uc2UqcwoQT3JnYW5pemF0aW9uS2luZBIhCh1P\
             UkdBTklaQVRJT05fS0lORF9VTlNQRUNJRklFRBAAEh4KGk9SR0FOSVpBVElPTl9LSU5EX0JVU0lORVNTEAESHAoYT1JHQU5JWkFU\
             SU9OX0tJTkRfU1lTVEVNEAIqcQoPQXBpS2V5T3duZXJLaW5kEiIKHkFQSV9LRVlfT1dORVJfS0lORF9VTlNQRUNJRklFRBAAEhsK\
-            F0FQSV9LRVlfT1dORVJfS0lORF9TSVRFEAESHQoZQVBJX0tFWV9PV05FUl9LSU5EX0RFVklDRRACKqQBChhEZXZpY2VBcGlLZXlN\
-            dXRhdGlvbk1vZGUSLAooREVWSUNFX0FQSV9LRVlfTVVUQVRJT05fTU9ERV9VTlNQRUNJRklFRBAAEiwKKERFVklDRV9BUElfS0VZ\
-            X01VVEFUSU9OX01PREVfQ1JFQVRFX09OTFkQARIsCihERVZJQ0VfQVBJX0tFWV9NVVRBVElPTl9NT0RFX1JPVEFURV9PTkxZEAIq\
-            jgIKDUF1dGhFcnJvckNvZGUSHwobQVVUSF9FUlJPUl9DT0RFX1VOU1BFQ0lGSUVEEAASJgoiQVVUSF9FUlJPUl9DT0RFX0lOVkFM\
-            SURfQ1JFREVOVElBTBABEiAKHEFVVEhfRVJST1JfQ09ERV9LRVlfRElTQUJMRUQQAhIfChtBVVRIX0VSUk9SX0NPREVfS0VZX0VY\
-            UElSRUQQAxIhCh1BVVRIX0VSUk9SX0NPREVfU0lURV9ESVNBQkxFRBAEEiIKHkFVVEhfRVJST1JfQ09ERV9JTlRFUk5BTF9FUlJP\
-            UhAFEioKJkFVVEhfRVJST1JfQ09ERV9TRUNPTkRfRkFDVE9SX1JFUVVJUkVEEAYyowQKC0F1dGhTZXJ2aWNlEpQBChJFeGNoYW5n\
-            ZUNyZWRlbnRpYWwSLC5hcmNoZWJhc2UuYXV0aC52MS5FeGNoYW5nZUNyZWRlbnRpYWxSZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgu\
-            djEuRXhjaGFuZ2VDcmVkZW50aWFsUmVzcG9uc2UiIZACAoLT5JMCGCITL3YxL3Rva2VuczpleGNoYW5nZToBKhKRAQoQUm90YXRl\
-            Q3JlZGVudGlhbBIqLmFyY2hlYmFzZS5hdXRoLnYxLlJvdGF0ZUNyZWRlbnRpYWxSZXF1ZXN0GisuYXJjaGViYXNlLmF1dGgudjEu\
-            Um90YXRlQ3JlZGVudGlhbFJlc3BvbnNlIiSQAgKC0+STAhsiFi92MS9jcmVkZW50aWFsczpyb3RhdGU6ASoSZgoFTG9naW4SHy5h\
-            cmNoZWJhc2UuYXV0aC52MS5Mb2dpblJlcXVlc3QaIC5hcmNoZWJhc2UuYXV0aC52MS5Mb2dpblJlc3BvbnNlIhqQAgKC0+STAhEi\
-            DC92MS9zZXNzaW9uczoBKhKAAQoMUmVmcmVzaFRva2VuEiYuYXJjaGViYXNlLmF1dGgudjEuUmVmcmVzaFRva2VuUmVxdWVzdBon\
-            LmFyY2hlYmFzZS5hdXRoLnYxLlJlZnJlc2hUb2tlblJlc3BvbnNlIh+C0+STAhkiFC92MS9zZXNzaW9uczpyZWZyZXNoOgEqMsIB\
-            ChFTeXN0ZW1BdXRoU2VydmljZRKsAQoYRXhjaGFuZ2VTeXN0ZW1DcmVkZW50aWFsEjIuYXJjaGViYXNlLmF1dGgudjEuRXhjaGFu\
-            Z2VTeXN0ZW1DcmVkZW50aWFsUmVxdWVzdBozLmFyY2hlYmFzZS5hdXRoLnYxLkV4Y2hhbmdlU3lzdGVtQ3JlZGVudGlhbFJlc3Bv\
-            bnNlIieQAgKC0+STAh4iGS92MS90b2tlbnM6ZXhjaGFuZ2VTeXN0ZW06ASoy4xYKEEFkbWluQXV0aFNlcnZpY2USbwoKQ3JlYXRl\
-            U2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVNpdGVSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlU2l0ZVJl\
-            c3BvbnNlIhSC0+STAg4iCS92MS9zaXRlczoBKhJwCgdHZXRTaXRlEiEuYXJjaGViYXNlLmF1dGgudjEuR2V0U2l0ZVJlcXVlc3Qa\
-            Ii5hcmNoZWJhc2UuYXV0aC52MS5HZXRTaXRlUmVzcG9uc2UiHpACAYLT5JMCFRITL3YxL3NpdGVzL3tzaXRlX2lkfRJsCglMaXN0\
-            U2l0ZXMSIy5hcmNoZWJhc2UuYXV0aC52MS5MaXN0U2l0ZXNSZXF1ZXN0GiQuYXJjaGViYXNlLmF1dGgudjEuTGlzdFNpdGVzUmVz\
-            cG9uc2UiFJACAYLT5JMCCxIJL3YxL3NpdGVzEoABCgpFbmFibGVTaXRlEiQuYXJjaGViYXNlLmF1dGgudjEuRW5hYmxlU2l0ZVJl\
-            cXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5FbmFibGVTaXRlUmVzcG9uc2UiJYLT5JMCHyIaL3YxL3NpdGVzL3tzaXRlX2lkfTpl\
-            bmFibGU6ASoShAEKC0Rpc2FibGVTaXRlEiUuYXJjaGViYXNlLmF1dGgudjEuRGlzYWJsZVNpdGVSZXF1ZXN0GiYuYXJjaGViYXNl\
-            LmF1dGgudjEuRGlzYWJsZVNpdGVSZXNwb25zZSImgtPkkwIgIhsvdjEvc2l0ZXMve3NpdGVfaWR9OmRpc2FibGU6ASoSeQoKVXBk\
-            YXRlU2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZVNpdGVSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlU2l0\
-            ZVJlc3BvbnNlIh6C0+STAhgyEy92MS9zaXRlcy97c2l0ZV9pZH06ASoSdgoKRGVsZXRlU2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYx\
-            LkRlbGV0ZVNpdGVSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuRGVsZXRlU2l0ZVJlc3BvbnNlIhuC0+STAhUqEy92MS9zaXRl\
-            cy97c2l0ZV9pZH0SkwEKEENyZWF0ZVNpdGVBcGlLZXkSKi5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVTaXRlQXBpS2V5UmVxdWVz\
-            dBorLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVNpdGVBcGlLZXlSZXNwb25zZSImgtPkkwIgIhsvdjEvc2l0ZXMve3NpdGVfaWR9\
-            L2FwaUtleXM6ASoStAEKGkNyZWF0ZU9yUm90YXRlRGV2aWNlQXBpS2V5EjQuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlT3JSb3Rh\
-            dGVEZXZpY2VBcGlLZXlSZXF1ZXN0GjUuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXlSZXNwb25z\
-            ZSIpgtPkkwIjIh4vdjEvZGV2aWNlcy97ZGV2aWNlX2lkfS9hcGlLZXk6ASoSewoJR2V0QXBpS2V5EiMuYXJjaGViYXNlLmF1dGgu\
-            djEuR2V0QXBpS2V5UmVxdWVzdBokLmFyY2hlYmFzZS5hdXRoLnYxLkdldEFwaUtleVJlc3BvbnNlIiOQAgGC0+STAhoSGC92MS9h\
-            cGlLZXlzL3thcGlfa2V5X2lkfRJ0CgtMaXN0QXBpS2V5cxIlLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RBcGlLZXlzUmVxdWVzdBom\
-            LmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiFpACAYLT5JMCDRILL3YxL2FwaUtleXMShAEKDFVwZGF0ZUFw\
-            aUtleRImLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZUFwaUtleVJlcXVlc3QaJy5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVBcGlL\
-            ZXlSZXNwb25zZSIjgtPkkwIdMhgvdjEvYXBpS2V5cy97YXBpX2tleV9pZH06ASoSiwEKDEVuYWJsZUFwaUtleRImLmFyY2hlYmFz\
-            ZS5hdXRoLnYxLkVuYWJsZUFwaUtleVJlcXVlc3QaJy5hcmNoZWJhc2UuYXV0aC52MS5FbmFibGVBcGlLZXlSZXNwb25zZSIqgtPk\
-            kwIkIh8vdjEvYXBpS2V5cy97YXBpX2tleV9pZH06ZW5hYmxlOgEqEo8BCg1EaXNhYmxlQXBpS2V5EicuYXJjaGViYXNlLmF1dGgu\
-            djEuRGlzYWJsZUFwaUtleVJlcXVlc3QaKC5hcmNoZWJhc2UuYXV0aC52MS5EaXNhYmxlQXBpS2V5UmVzcG9uc2UiK4LT5JMCJSIg\
-            L3YxL2FwaUtleXMve2FwaV9rZXlfaWR9OmRpc2FibGU6ASoSnQEKElJvdGF0ZUFwaUtleVNlY3JldBIsLmFyY2hlYmFzZS5hdXRo\
-            LnYxLlJvdGF0ZUFwaUtleVNlY3JldFJlcXVlc3QaLS5hcmNoZWJhc2UuYXV0aC52MS5Sb3RhdGVBcGlLZXlTZWNyZXRSZXNwb25z\
-            ZSIqgtPkkwIkIh8vdjEvYXBpS2V5cy97YXBpX2tleV9pZH06cm90YXRlOgEqEoEBCgxEZWxldGVBcGlLZXkSJi5hcmNoZWJhc2Uu\
-            YXV0aC52MS5EZWxldGVBcGlLZXlSZXF1ZXN0GicuYXJjaGViYXNlLmF1dGgudjEuRGVsZXRlQXBpS2V5UmVzcG9uc2UiIILT5JMC\
-            GioYL3YxL2FwaUtleXMve2FwaV9rZXlfaWR9Eo8BChJDcmVhdGVPcmdhbml6YXRpb24SLC5hcmNoZWJhc2UuYXV0aC52MS5DcmVh\
-            dGVPcmdhbml6YXRpb25SZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlT3JnYW5pemF0aW9uUmVzcG9uc2UiHILT5JMC\
-            FiIRL3YxL29yZ2FuaXphdGlvbnM6ASoSlQEKD0dldE9yZ2FuaXphdGlvbhIpLmFyY2hlYmFzZS5hdXRoLnYxLkdldE9yZ2FuaXph\
-            dGlvblJlcXVlc3QaKi5hcmNoZWJhc2UuYXV0aC52MS5HZXRPcmdhbml6YXRpb25SZXNwb25zZSIrkAIBgtPkkwIiEiAvdjEvb3Jn\
-            YW5pemF0aW9ucy97b3JnYW5pemF0aW9ufRKMAQoRTGlzdE9yZ2FuaXphdGlvbnMSKy5hcmNoZWJhc2UuYXV0aC52MS5MaXN0T3Jn\
-            YW5pemF0aW9uc1JlcXVlc3QaLC5hcmNoZWJhc2UuYXV0aC52MS5MaXN0T3JnYW5pemF0aW9uc1Jlc3BvbnNlIhyQAgGC0+STAhMS\
-            ES92MS9vcmdhbml6YXRpb25zEp4BChJVcGRhdGVPcmdhbml6YXRpb24SLC5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVPcmdhbml6\
-            YXRpb25SZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlT3JnYW5pemF0aW9uUmVzcG9uc2UiK4LT5JMCJTIgL3YxL29y\
-            Z2FuaXphdGlvbnMve29yZ2FuaXphdGlvbn06ASoSmwEKEkRlbGV0ZU9yZ2FuaXphdGlvbhIsLmFyY2hlYmFzZS5hdXRoLnYxLkRl\
-            bGV0ZU9yZ2FuaXphdGlvblJlcXVlc3QaLS5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVPcmdhbml6YXRpb25SZXNwb25zZSIogtPk\
-            kwIiKiAvdjEvb3JnYW5pemF0aW9ucy97b3JnYW5pemF0aW9ufTLbBAoPVXNlckF1dGhTZXJ2aWNlEm8KCkNyZWF0ZVVzZXISJC5h\
-            cmNoZWJhc2UuYXV0aC52MS5DcmVhdGVVc2VyUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVVzZXJSZXNwb25zZSIU\
-            gtPkkwIOIgkvdjEvdXNlcnM6ASoScgoHR2V0VXNlchIhLmFyY2hlYmFzZS5hdXRoLnYxLkdldFVzZXJSZXF1ZXN0GiIuYXJjaGVi\
-            YXNlLmF1dGgudjEuR2V0VXNlclJlc3BvbnNlIiCQAgGC0+STAhcSFS92MS91c2Vycy97dXNlcl9uYW1lfRJsCglMaXN0VXNlcnMS\
-            Iy5hcmNoZWJhc2UuYXV0aC52MS5MaXN0VXNlcnNSZXF1ZXN0GiQuYXJjaGViYXNlLmF1dGgudjEuTGlzdFVzZXJzUmVzcG9uc2Ui\
-            FJACAYLT5JMCCxIJL3YxL3VzZXJzEnsKClVwZGF0ZVVzZXISJC5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVVc2VyUmVxdWVzdBol\
-            LmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZVVzZXJSZXNwb25zZSIggtPkkwIaMhUvdjEvdXNlcnMve3VzZXJfbmFtZX06ASoSeAoK\
-            RGVsZXRlVXNlchIkLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZVVzZXJSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuRGVsZXRl\
-            VXNlclJlc3BvbnNlIh2C0+STAhcqFS92MS91c2Vycy97dXNlcl9uYW1lfWIGcHJvdG8z
+            F0FQSV9LRVlfT1dORVJfS0lORF9TSVRFEAESHQoZQVBJX0tFWV9PV05FUl9LSU5EX0RFVklDRRACKpIBChFTZWNvbmRGYWN0b3JT\
+            dGF0ZRIjCh9TRUNPTkRfRkFDVE9SX1NUQVRFX1VOU1BFQ0lGSUVEEAASGwoXU0VDT05EX0ZBQ1RPUl9TVEFURV9PRkYQARIaChZT\
+            RUNPTkRfRkFDVE9SX1NUQVRFX09OEAISHwobU0VDT05EX0ZBQ1RPUl9TVEFURV9NSVNTSU5HEAMqpAEKGERldmljZUFwaUtleU11\
+            dGF0aW9uTW9kZRIsCihERVZJQ0VfQVBJX0tFWV9NVVRBVElPTl9NT0RFX1VOU1BFQ0lGSUVEEAASLAooREVWSUNFX0FQSV9LRVlf\
+            TVVUQVRJT05fTU9ERV9DUkVBVEVfT05MWRABEiwKKERFVklDRV9BUElfS0VZX01VVEFUSU9OX01PREVfUk9UQVRFX09OTFkQAiqO\
+            AgoNQXV0aEVycm9yQ29kZRIfChtBVVRIX0VSUk9SX0NPREVfVU5TUEVDSUZJRUQQABImCiJBVVRIX0VSUk9SX0NPREVfSU5WQUxJ\
+            RF9DUkVERU5USUFMEAESIAocQVVUSF9FUlJPUl9DT0RFX0tFWV9ESVNBQkxFRBACEh8KG0FVVEhfRVJST1JfQ09ERV9LRVlfRVhQ\
+            SVJFRBADEiEKHUFVVEhfRVJST1JfQ09ERV9TSVRFX0RJU0FCTEVEEAQSIgoeQVVUSF9FUlJPUl9DT0RFX0lOVEVSTkFMX0VSUk9S\
+            EAUSKgomQVVUSF9FUlJPUl9DT0RFX1NFQ09ORF9GQUNUT1JfUkVRVUlSRUQQBjKjBAoLQXV0aFNlcnZpY2USlAEKEkV4Y2hhbmdl\
+            Q3JlZGVudGlhbBIsLmFyY2hlYmFzZS5hdXRoLnYxLkV4Y2hhbmdlQ3JlZGVudGlhbFJlcXVlc3QaLS5hcmNoZWJhc2UuYXV0aC52\
+            MS5FeGNoYW5nZUNyZWRlbnRpYWxSZXNwb25zZSIhkAICgtPkkwIYIhMvdjEvdG9rZW5zOmV4Y2hhbmdlOgEqEpEBChBSb3RhdGVD\
+            cmVkZW50aWFsEiouYXJjaGViYXNlLmF1dGgudjEuUm90YXRlQ3JlZGVudGlhbFJlcXVlc3QaKy5hcmNoZWJhc2UuYXV0aC52MS5S\
+            b3RhdGVDcmVkZW50aWFsUmVzcG9uc2UiJJACAoLT5JMCGyIWL3YxL2NyZWRlbnRpYWxzOnJvdGF0ZToBKhJmCgVMb2dpbhIfLmFy\
+            Y2hlYmFzZS5hdXRoLnYxLkxvZ2luUmVxdWVzdBogLmFyY2hlYmFzZS5hdXRoLnYxLkxvZ2luUmVzcG9uc2UiGpACAoLT5JMCESIM\
+            L3YxL3Nlc3Npb25zOgEqEoABCgxSZWZyZXNoVG9rZW4SJi5hcmNoZWJhc2UuYXV0aC52MS5SZWZyZXNoVG9rZW5SZXF1ZXN0Gicu\
+            YXJjaGViYXNlLmF1dGgudjEuUmVmcmVzaFRva2VuUmVzcG9uc2UiH4LT5JMCGSIUL3YxL3Nlc3Npb25zOnJlZnJlc2g6ASoywgEK\
+            EVN5c3RlbUF1dGhTZXJ2aWNlEqwBChhFeGNoYW5nZVN5c3RlbUNyZWRlbnRpYWwSMi5hcmNoZWJhc2UuYXV0aC52MS5FeGNoYW5n\
+            ZVN5c3RlbUNyZWRlbnRpYWxSZXF1ZXN0GjMuYXJjaGViYXNlLmF1dGgudjEuRXhjaGFuZ2VTeXN0ZW1DcmVkZW50aWFsUmVzcG9u\
+            c2UiJ5ACAoLT5JMCHiIZL3YxL3Rva2VuczpleGNoYW5nZVN5c3RlbToBKjLjFgoQQWRtaW5BdXRoU2VydmljZRJvCgpDcmVhdGVT\
+            aXRlEiQuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlU2l0ZVJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVTaXRlUmVz\
+            cG9uc2UiFILT5JMCDiIJL3YxL3NpdGVzOgEqEnAKB0dldFNpdGUSIS5hcmNoZWJhc2UuYXV0aC52MS5HZXRTaXRlUmVxdWVzdBoi\
+            LmFyY2hlYmFzZS5hdXRoLnYxLkdldFNpdGVSZXNwb25zZSIekAIBgtPkkwIVEhMvdjEvc2l0ZXMve3NpdGVfaWR9EmwKCUxpc3RT\
+            aXRlcxIjLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RTaXRlc1JlcXVlc3QaJC5hcmNoZWJhc2UuYXV0aC52MS5MaXN0U2l0ZXNSZXNw\
+            b25zZSIUkAIBgtPkkwILEgkvdjEvc2l0ZXMSgAEKCkVuYWJsZVNpdGUSJC5hcmNoZWJhc2UuYXV0aC52MS5FbmFibGVTaXRlUmVx\
+            dWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLkVuYWJsZVNpdGVSZXNwb25zZSIlgtPkkwIfIhovdjEvc2l0ZXMve3NpdGVfaWR9OmVu\
+            YWJsZToBKhKEAQoLRGlzYWJsZVNpdGUSJS5hcmNoZWJhc2UuYXV0aC52MS5EaXNhYmxlU2l0ZVJlcXVlc3QaJi5hcmNoZWJhc2Uu\
+            YXV0aC52MS5EaXNhYmxlU2l0ZVJlc3BvbnNlIiaC0+STAiAiGy92MS9zaXRlcy97c2l0ZV9pZH06ZGlzYWJsZToBKhJ5CgpVcGRh\
+            dGVTaXRlEiQuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlU2l0ZVJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVTaXRl\
+            UmVzcG9uc2UiHoLT5JMCGDITL3YxL3NpdGVzL3tzaXRlX2lkfToBKhJ2CgpEZWxldGVTaXRlEiQuYXJjaGViYXNlLmF1dGgudjEu\
+            RGVsZXRlU2l0ZVJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVTaXRlUmVzcG9uc2UiG4LT5JMCFSoTL3YxL3NpdGVz\
+            L3tzaXRlX2lkfRKTAQoQQ3JlYXRlU2l0ZUFwaUtleRIqLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVNpdGVBcGlLZXlSZXF1ZXN0\
+            GisuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlU2l0ZUFwaUtleVJlc3BvbnNlIiaC0+STAiAiGy92MS9zaXRlcy97c2l0ZV9pZH0v\
+            YXBpS2V5czoBKhK0AQoaQ3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXkSNC5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVPclJvdGF0\
+            ZURldmljZUFwaUtleVJlcXVlc3QaNS5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVPclJvdGF0ZURldmljZUFwaUtleVJlc3BvbnNl\
+            IimC0+STAiMiHi92MS9kZXZpY2VzL3tkZXZpY2VfaWR9L2FwaUtleToBKhJ7CglHZXRBcGlLZXkSIy5hcmNoZWJhc2UuYXV0aC52\
+            MS5HZXRBcGlLZXlSZXF1ZXN0GiQuYXJjaGViYXNlLmF1dGgudjEuR2V0QXBpS2V5UmVzcG9uc2UiI5ACAYLT5JMCGhIYL3YxL2Fw\
+            aUtleXMve2FwaV9rZXlfaWR9EnQKC0xpc3RBcGlLZXlzEiUuYXJjaGViYXNlLmF1dGgudjEuTGlzdEFwaUtleXNSZXF1ZXN0GiYu\
+            YXJjaGViYXNlLmF1dGgudjEuTGlzdEFwaUtleXNSZXNwb25zZSIWkAIBgtPkkwINEgsvdjEvYXBpS2V5cxKEAQoMVXBkYXRlQXBp\
+            S2V5EiYuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlQXBpS2V5UmVxdWVzdBonLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZUFwaUtl\
+            eVJlc3BvbnNlIiOC0+STAh0yGC92MS9hcGlLZXlzL3thcGlfa2V5X2lkfToBKhKLAQoMRW5hYmxlQXBpS2V5EiYuYXJjaGViYXNl\
+            LmF1dGgudjEuRW5hYmxlQXBpS2V5UmVxdWVzdBonLmFyY2hlYmFzZS5hdXRoLnYxLkVuYWJsZUFwaUtleVJlc3BvbnNlIiqC0+ST\
+            AiQiHy92MS9hcGlLZXlzL3thcGlfa2V5X2lkfTplbmFibGU6ASoSjwEKDURpc2FibGVBcGlLZXkSJy5hcmNoZWJhc2UuYXV0aC52\
+            MS5EaXNhYmxlQXBpS2V5UmVxdWVzdBooLmFyY2hlYmFzZS5hdXRoLnYxLkRpc2FibGVBcGlLZXlSZXNwb25zZSIrgtPkkwIlIiAv\
+            djEvYXBpS2V5cy97YXBpX2tleV9pZH06ZGlzYWJsZToBKhKdAQoSUm90YXRlQXBpS2V5U2VjcmV0EiwuYXJjaGViYXNlLmF1dGgu\
+            djEuUm90YXRlQXBpS2V5U2VjcmV0UmVxdWVzdBotLmFyY2hlYmFzZS5hdXRoLnYxLlJvdGF0ZUFwaUtleVNlY3JldFJlc3BvbnNl\
+            IiqC0+STAiQiHy92MS9hcGlLZXlzL3thcGlfa2V5X2lkfTpyb3RhdGU6ASoSgQEKDERlbGV0ZUFwaUtleRImLmFyY2hlYmFzZS5h\
+            dXRoLnYxLkRlbGV0ZUFwaUtleVJlcXVlc3QaJy5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVBcGlLZXlSZXNwb25zZSIggtPkkwIa\
+            KhgvdjEvYXBpS2V5cy97YXBpX2tleV9pZH0SjwEKEkNyZWF0ZU9yZ2FuaXphdGlvbhIsLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0\
+            ZU9yZ2FuaXphdGlvblJlcXVlc3QaLS5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVPcmdhbml6YXRpb25SZXNwb25zZSIcgtPkkwIW\
+            IhEvdjEvb3JnYW5pemF0aW9uczoBKhKVAQoPR2V0T3JnYW5pemF0aW9uEikuYXJjaGViYXNlLmF1dGgudjEuR2V0T3JnYW5pemF0\
+            aW9uUmVxdWVzdBoqLmFyY2hlYmFzZS5hdXRoLnYxLkdldE9yZ2FuaXphdGlvblJlc3BvbnNlIiuQAgGC0+STAiISIC92MS9vcmdh\
+            bml6YXRpb25zL3tvcmdhbml6YXRpb259EowBChFMaXN0T3JnYW5pemF0aW9ucxIrLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RPcmdh\
+            bml6YXRpb25zUmVxdWVzdBosLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RPcmdhbml6YXRpb25zUmVzcG9uc2UiHJACAYLT5JMCExIR\
+            L3YxL29yZ2FuaXphdGlvbnMSngEKElVwZGF0ZU9yZ2FuaXphdGlvbhIsLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZU9yZ2FuaXph\
+            dGlvblJlcXVlc3QaLS5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVPcmdhbml6YXRpb25SZXNwb25zZSIrgtPkkwIlMiAvdjEvb3Jn\
+            YW5pemF0aW9ucy97b3JnYW5pemF0aW9ufToBKhKbAQoSRGVsZXRlT3JnYW5pemF0aW9uEiwuYXJjaGViYXNlLmF1dGgudjEuRGVs\
+            ZXRlT3JnYW5pemF0aW9uUmVxdWVzdBotLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZU9yZ2FuaXphdGlvblJlc3BvbnNlIiiC0+ST\
+            AiIqIC92MS9vcmdhbml6YXRpb25zL3tvcmdhbml6YXRpb259MtsECg9Vc2VyQXV0aFNlcnZpY2USbwoKQ3JlYXRlVXNlchIkLmFy\
+            Y2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVVzZXJSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlVXNlclJlc3BvbnNlIhSC\
+            0+STAg4iCS92MS91c2VyczoBKhJyCgdHZXRVc2VyEiEuYXJjaGViYXNlLmF1dGgudjEuR2V0VXNlclJlcXVlc3QaIi5hcmNoZWJh\
+            c2UuYXV0aC52MS5HZXRVc2VyUmVzcG9uc2UiIJACAYLT5JMCFxIVL3YxL3VzZXJzL3t1c2VyX25hbWV9EmwKCUxpc3RVc2VycxIj\
+            LmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RVc2Vyc1JlcXVlc3QaJC5hcmNoZWJhc2UuYXV0aC52MS5MaXN0VXNlcnNSZXNwb25zZSIU\
+            kAIBgtPkkwILEgkvdjEvdXNlcnMSewoKVXBkYXRlVXNlchIkLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZVVzZXJSZXF1ZXN0GiUu\
+            YXJjaGViYXNlLmF1dGgudjEuVXBkYXRlVXNlclJlc3BvbnNlIiCC0+STAhoyFS92MS91c2Vycy97dXNlcl9uYW1lfToBKhJ4CgpE\
+            ZWxldGVVc2VyEiQuYXJjaGViYXNlLmF1dGgudjEuRGVsZXRlVXNlclJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVV\
+            c2VyUmVzcG9uc2UiHYLT5JMCFyoVL3YxL3VzZXJzL3t1c2VyX25hbWV9YgZwcm90bzM=
             """)
 }

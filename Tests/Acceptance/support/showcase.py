@@ -127,6 +127,12 @@ class Showcase:
             )
         for name, role in (("vera", "viewer"), ("oscar.lindqvist@example.com", "operator"), ("mia", "member")):
             admin.users("CreateUser", user_name=name, password=PASSWORD, role=role)
+        invitations = stubs.auth.InvitationManagementServiceStub(self.gateway.channel("admin"))
+        call(
+            invitations.CreateInvitation,
+            stubs.auth.CreateInvitationRequest(user_name="nora", role="operator"),
+            admin.token,
+        )
         for name in ("importer", "nightly export of the north plant"):
             admin.admin("CreateSiteApiKey", site_id=self.site_id, key_name=name)
         first, second, mast = fill(admin, self.site_id, suite)

@@ -143,14 +143,28 @@ extension IssueSystemCredentialResponse: Resource {
 }
 
 extension User: Resource {
-    package static let columns = ["user_name", "role", "last_login_at", "created_at"]
+    package static let columns = ["user_name", "role", "second_factor", "last_login_at", "created_at"]
+    package static let expendableColumns = ["created_at", "last_login_at", "second_factor"]
 
     package var fields: [ResourceField] {
         [
             .text("organization", organization), .text("user_name", userName), .text("role", role),
-            .time("last_login_at", lastLoginAt), .time("created_at", createdAt), .time("updated_at", updatedAt),
+            .text("second_factor", secondFactorText), .time("last_login_at", lastLoginAt),
+            .time("created_at", createdAt), .time("updated_at", updatedAt),
             .number("organization_id", organizationID), .number("user_id", userID),
         ]
+    }
+}
+
+extension User {
+    /// The state of the second factor; empty in responses without it.
+    private var secondFactorText: String {
+        switch secondFactor {
+        case .off: "off"
+        case .on: "on"
+        case .missing: "missing"
+        default: ""
+        }
     }
 }
 

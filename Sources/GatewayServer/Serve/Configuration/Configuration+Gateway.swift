@@ -1,3 +1,4 @@
+import Accounts
 package import AppSupport
 package import Basics
 import Capability
@@ -55,6 +56,7 @@ extension Configuration {
         let uploads = self[UploadsConfiguration.self]
         self[CatalogConfiguration.self].deletedRetention = uploads.recordRetention
         self[ConsoleConfiguration.self].publicURL = self[IdentityConfiguration.self].publicURL
+        self[AccountsConfiguration.self].consoleURL = self[IdentityConfiguration.self].publicURL
         self[StoreConfiguration.self].serve(uploads)
         self[StoreConfiguration.self].objects.hasReplicas = hasReplicas
     }
