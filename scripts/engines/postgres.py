@@ -100,14 +100,14 @@ class Server:
         source = ["--source-server", primary.url("postgres"), "--write-recovery-conf", "--no-sync"]
         self._run([_PROGRAMS / "pg_rewind", "-D", self.directory / "data", *source])
         self._primary = primary
-        self._serve()
+        self.serve()
 
     def _start(self) -> None:
         if os.geteuid() == 0:
             user = pwd.getpwnam(_USER)
             os.chown(self.directory, user.pw_uid, user.pw_gid)
         self._make_data()
-        self._serve()
+        self.serve()
 
     @property
     def _as_user(self) -> list[str]:
@@ -115,7 +115,8 @@ class Server:
         user = [f"--reuid={_USER}", f"--regid={_USER}", "--init-groups"] if os.geteuid() == 0 else []
         return ["setpriv", *user, "--pdeathsig=QUIT"]
 
-    def _serve(self) -> None:
+    def serve(self) -> None:
+        """Starts the program, also again after it has ended."""
         places = {"listen_addresses": "", "unix_socket_directories": str(self.directory)}
         fast = {
             "fsync": "off",
