@@ -95,6 +95,18 @@ class Server:
         self.execute("SELECT pg_promote()")
         self.execute("CHECKPOINT")
 
+    def has_replayed(self, position: str) -> bool:
+        """Whether a standby has what the log has up to a position."""
+        with closing(self.connect("postgres")) as connection:
+            replayed = "SELECT pg_last_wal_replay_lsn() >= CAST(%s AS pg_lsn)"
+            return connection.execute(replayed, [position]).fetchone()[0]
+
+    def serve_alone(self) -> None:
+        """Starts a standby that was killed as a primary: what its own primary wrote since is lost."""
+        self._primary = None
+        self.serve()
+        self.promote()
+
     def follow(self, primary: "Server") -> None:
         """Makes a primary that was killed the standby of another server, which was promoted (pg_rewind)."""
         source = ["--source-server", primary.url("postgres"), "--write-recovery-conf", "--no-sync"]
