@@ -390,6 +390,20 @@ def test_a_write_under_a_lease_that_was_lost_is_refused(replicas, boss, stubs, p
     assert len({event["id"] for event in receiver.events if event["subject"] == subject}) == 1
 
 
+def test_no_call_fails_while_gateways_are_restarted(replicas, boss, is_full):
+    """As in an upgrade: one after the other ends with its drain (SIGTERM), and starts again."""
+    clients = Workload(boss).add_sdks(4).add_scripts(4).start()
+    try:
+        for gateway in [*replicas.gateways.values()] * (10 if is_full else 1):
+            assert gateway.stop() == 0
+            gateway.start()
+            clients.go_on()
+    finally:
+        clients.end()
+    assert not clients.record.failed_calls
+    assert not clients.lost()
+
+
 def test_no_call_fails_while_gateways_are_killed(replicas, boss, is_full):
     clients = Workload(boss).add_sdks(4).start()
     try:
