@@ -6,7 +6,8 @@ import pwd
 import shutil
 import signal
 import subprocess
-from contextlib import closing
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -244,7 +245,7 @@ def test_password_is_changed_without_a_restart(gateway_with, login, secure, auth
 def test_server_of_another_authority_is_refused(binary, gateway_with, secure, password, tmp_path):
     other = Authority(tmp_path, "other")
     place = variables(url=secure.secure_url(), password_file=password, authorities=other.path)
-    assert "certificate verify failed" in refusal(gateway_with, place)
+    assert "certificate verify failed" in refusal(gateway_with, place | variables(start_timeout=0))
     done = check(binary, place)
     assert done.returncode == 1 and "database: refusal: the database is not available" in done.stdout, done
     place |= variables(url=secure.secure_url("localhost"), authorities=tmp_path / "none.pem")
@@ -373,3 +374,55 @@ def test_a_gateway_without_its_server_is_not_ready(gateway_with):
         eventually(lambda: fetch_url(ready).status == 503)
         assert fetch_url(ready).body == b"the database's server does not answer\n"
         gateway.kill()
+
+
+@contextmanager
+def starting(gateway: Gateway):
+    """Starts a gateway in a thread, and continues when it waits for its database."""
+    with ThreadPoolExecutor(1) as pool:
+        started: Future[Gateway] = pool.submit(gateway.start)
+        try:
+            eventually(lambda: started.done() or "the gateway waits for its database" in gateway.stderr)
+            assert not started.done(), started.result()
+            yield started
+        finally:
+            if started.running():
+                gateway.process.kill()
+
+
+def test_a_gateway_waits_for_its_server_at_its_start(binary, login, tmp_path):
+    with Server() as server:
+        gateway = Gateway(binary, tmp_path)
+        gateway.environment |= database_engine.variables(server, "late") | variables(start_timeout=600)
+        # Like all hosts before one of them is promoted.
+        server.execute("ALTER SYSTEM SET default_transaction_read_only = on")
+        server.execute("SELECT pg_reload_conf()")
+        with starting(gateway) as started:
+            server.kill()
+            eventually(lambda: "Connection refused" in gateway.stderr)
+            (server.directory / "data/postgresql.auto.conf").write_text("")
+            server.serve()
+            started.result()
+        waits = [json.loads(line) for line in gateway.stderr.splitlines() if "waits for its database" in line]
+        assert "session is read-only" in waits[0]["error"] and str(server.directory) in waits[0]["place"]
+        assert "the database is available" in gateway.stderr
+        uploaded(login, gateway)
+        gateway.close()
+
+
+def test_a_gateway_that_waits_for_its_server_ends_at_sigterm(binary, tmp_path):
+    gateway = Gateway(binary, tmp_path)
+    gateway.environment |= variables(url=f"postgresql://gateway@/postgres?host={tmp_path}", start_timeout=600)
+    with starting(gateway) as started:
+        gateway.process.send_signal(signal.SIGTERM)
+        with pytest.raises(AssertionError, match="no ready line"):
+            started.result()
+    assert gateway.exit_code == 0
+
+
+def test_a_gateway_without_a_server_ends_after_its_wait(binary, tmp_path):
+    gateway = Gateway(binary, tmp_path)
+    gateway.environment |= variables(url=f"postgresql://gateway@/postgres?host={tmp_path}", start_timeout=2)
+    with pytest.raises(AssertionError, match="data-gateway: the database is not available: .*No such file"):
+        gateway.start()
+    assert gateway.exit_code == 1 and gateway.stderr.count("the gateway waits for its database") == 1

@@ -3,23 +3,34 @@
 import dataclasses
 import itertools
 import json
+import signal
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import grpc
+import jwt
 import pytest
 from engines.postgres import Server
 from support import database_engine
+from support.apps import App
 from support.buckets import Bucket
 from support.client import SignedIn
 from support.faults import Clock
-from support.gateway import ADMIN_PASSWORD, eventually
-from support.parties import PASSWORD, Fleet, Uploader, User, call, unique
+from support.gateway import ADMIN_PASSWORD, ANY_PORT, eventually
+from support.monitoring import metric
+from support.parties import PASSWORD, Fleet, Uploader, User, call, exchange, unique
 from support.raw import fetch_url
+from support.refusal import refused
 from support.replicas import PORTS, ROOT, Replicas
 from support.uploads import MIB, Upload, content, download, fresh_seeds
+from support.webhooks import SECRET, Receiver
 from support.workload import Workload
 
 pytestmark = pytest.mark.sqlite
+#: The schema of the replicas' database, and the name of their webhook.
+SCHEMA, WEBHOOK = "service", "parts"
 
 
 @pytest.fixture(scope="module")
@@ -34,13 +45,27 @@ def bucket(gateway_with, tmp_path_factory) -> Bucket:
 
 
 @pytest.fixture(scope="module")
-def replicas(binary, postgres, bucket, tmp_path_factory) -> Replicas:
+def receiver() -> Receiver:
+    """The receiver of the replicas' webhook."""
+    receiver = Receiver()
+    yield receiver
+    receiver.close()
+
+
+@pytest.fixture(scope="module")
+def replicas(binary, postgres, bucket, receiver, tmp_path_factory) -> Replicas:
+    (secret := tmp_path_factory.mktemp("secret") / "secret").write_text(SECRET)
     replicas = Replicas(
         binary,
-        {"url": database_engine.uri(postgres.url("postgres")), "schema": "service"},
+        {"url": database_engine.uri(postgres.url("postgres")), "schema": SCHEMA},
         bucket.settings("service"),
         tmp_path_factory.mktemp("replicas"),
         uploads={"part_size_bytes": MIB},
+        webhooks={WEBHOOK: {"url": receiver.url, "secret_file": str(secret)}},
+        events={"timeout_seconds": 300},
+        # The balancer does not have the listener for apps.
+        listeners={"apps": ANY_PORT},
+        apps={"share_codes": {"enabled": True}},
     )
     try:
         yield replicas.start()
@@ -196,6 +221,187 @@ def test_a_replica_with_a_wrong_clock_is_not_ready(replicas, tmp_path):
         gateway.stop()
         gateway.environment = before
         gateway.start()
+
+
+def test_a_disabled_key_is_refused_by_the_next_call_at_each_replica(replicas, boss, stubs, is_full):
+    site = Fleet.create(boss).site_id
+    places = list(replicas.gateways.values())
+    for turn in range(1000 if is_full else 20):
+        # Each replica in turn disables a key that the others have verified.
+        first, second, third = places[turn % 3 :] + places[: turn % 3]
+        admin = dataclasses.replace(boss, gateway=first)
+        key = admin.admin("CreateSiteApiKey", site_id=site, key_name=unique("key"))
+        uploaders = [Uploader(place, stubs, key.credential).sign_in() for place in (second, third)]
+        upload = uploaders[0].create()
+        for uploader in uploaders:
+            uploader.recovery(upload.logical_upload_id)
+        admin.admin("DisableApiKey", api_key_id=key.api_key.api_key_id)
+        for uploader in uploaders:
+            with refused(stubs, "UNAUTHENTICATED", "DATA_GATEWAY_UNAUTHENTICATED"):
+                uploader.recovery(upload.logical_upload_id)
+            with refused(stubs, "UNAUTHENTICATED", "AUTH_KEY_DISABLED"):
+                exchange(uploader.gateway, stubs, key.credential)
+
+
+class TokenUser(threading.Thread):
+    """A device that gets a token at one replica and uses it at another one, again and again."""
+
+    def __init__(self, issuer, verifier, uploader: Uploader):
+        super().__init__(daemon=True)
+        self._issuer, self._uploader = issuer, dataclasses.replace(uploader, gateway=verifier)
+        self._upload = uploader.create().logical_upload_id
+        self._ending = threading.Event()
+        self.failure: Exception | None = None
+        #: The ids of the keys that signed tokens which were accepted.
+        self.keys: list[str] = []
+
+    def run(self) -> None:
+        try:
+            before = self._token()
+            while not self._ending.is_set():
+                latest = self._token()
+                # The token of before is in flight.
+                for token in (before, latest):
+                    dataclasses.replace(self._uploader, token=token).recovery(self._upload)
+                self.keys.append(jwt.get_unverified_header(latest)["kid"])
+                before = latest
+        except grpc.RpcError as failure:
+            self.failure = failure
+
+    def _token(self) -> str:
+        return exchange(self._issuer, self._uploader.stubs, self._uploader.credential).access_token
+
+    def end(self) -> None:
+        self._ending.set()
+        self.join()
+
+
+def test_no_token_is_refused_while_the_signing_key_is_rotated(replicas, boss, stubs, is_full):
+    a, b, c = replicas.gateways.values()
+    fleet = Fleet.create(boss)
+    users = [TokenUser(*places, fleet.uploader()) for places in ((b, c), (c, b), (a, c), (b, a))]
+
+    def use(is_enough) -> None:
+        eventually(lambda: any(user.failure for user in users) or all(is_enough(user) for user in users), 300)
+        assert not any(user.failure for user in users), [user.failure for user in users]
+
+    for user in users:
+        user.start()
+    try:
+        use(lambda user: len(user.keys) > 2)
+        stub = stubs.auth.IdentityManagementServiceStub(a.channel("admin"))
+        key = call(stub.RotateSigningKey, stubs.auth.RotateSigningKeyRequest(), boss.token).key_id
+        counts = {user: len(user.keys) for user in users}
+        use(lambda user: len(user.keys) > counts[user] + 5)
+        if is_full:
+            # The new key signs when all replicas know it, two minutes later.
+            use(lambda user: user.keys[-5:] == [key] * 5)
+    finally:
+        for user in users:
+            user.end()
+    assert not any(user.failure for user in users), [user.failure for user in users]
+
+
+@pytest.mark.parametrize("place", ["b", "c"])
+def test_a_call_that_waits_at_one_replica_ends_with_a_request_at_another(replicas, place):
+    waiting, there = replicas.gateways["a"], replicas.gateways[place]
+    ada, request = unique("ada"), unique("request")
+    token = App(there).post("/api/umid", {"umid": ada}).json["token"]
+    with ThreadPoolExecutor(1) as thread:
+        list_ = thread.submit(App(waiting).get, "/api/status-request?status=pending&wait=50", token)
+        eventually(lambda: metric(waiting, "data_gateway_share_codes_waiting_calls") == 1)
+        began = time.monotonic()
+        body = {"requestId": request, "fromUserId": "bob", "toUserId": ada, "message": ""}
+        assert App(there).post("/api/status-request", body).status == 200
+        assert [each["requestId"] for each in list_.result().json["requests"]] == [request]
+    # Fifty seconds would be the end of the wait; a replica looks once a second for what another one has committed.
+    assert time.monotonic() - began < 40
+
+
+class Leases:
+    """The rows of the replicas' leases."""
+
+    def __init__(self, postgres: Server):
+        self.connection = postgres.connect("postgres")
+        self.connection.execute(f"SET search_path TO {SCHEMA}")
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def holder(self, name: str) -> str | None:
+        """Returns the description of the process that has a lease."""
+        row = self.connection.execute(
+            "SELECT p.description FROM leases l JOIN leases p ON p.holder = l.holder AND p.name LIKE 'gateway/%%' "
+            "WHERE l.name = %s AND l.expires_at > extract(epoch FROM clock_timestamp()) * 1000000",
+            [name],
+        ).fetchone()
+        return row and row[0]
+
+    def end(self, name: str) -> None:
+        """Lets a lease end as if its holder had not renewed it."""
+        assert self.connection.execute("UPDATE leases SET expires_at = 0 WHERE name = %s", [name]).rowcount == 1
+
+    def keep_as_it_is(self, name: str) -> None:
+        """Lets nobody change the row until the end of the transaction; writes under the lease read it."""
+        self.connection.execute("BEGIN")
+        self.connection.execute("SELECT 1 FROM leases WHERE name = %s FOR SHARE", [name])
+
+
+def test_a_write_under_a_lease_that_was_lost_is_refused(replicas, boss, stubs, postgres, receiver, is_full):
+    """A replica is stopped while it sends an event, and continued when another one has its lease and sends the event again."""
+    lease = f"webhook/{WEBHOOK}"
+    arrived, statuses = [threading.Event() for _ in range(3)], [threading.Event() for _ in range(3)]
+    numbers, subject = itertools.count(), f"webhooks/{WEBHOOK}"
+
+    def respond(event: dict) -> int:
+        if event["subject"] != subject:
+            return 204
+        number = next(numbers)
+        arrived[number].set()
+        assert statuses[number].wait(120)
+        # The first request is accepted too late, the second is refused, the third is accepted.
+        return (204, 500, 204)[number]
+
+    with closing(Leases(postgres)) as leases:
+        description = eventually(lambda: leases.holder(lease))
+        (stopped,) = (each for each in replicas.gateways.values() if f"process {each.process.pid} " in description)
+        receiver.respond = respond
+        stub = stubs.events.EventServiceStub(boss.gateway.channel("admin"))
+        call(stub.SendTestEvent, stubs.events.SendTestEventRequest(webhook=WEBHOOK), boss.token)
+        assert arrived[0].wait(120)
+        stopped.process.send_signal(signal.SIGSTOP)
+        try:
+            if not is_full:
+                leases.end(lease)
+            assert arrived[1].wait(120)
+            assert leases.holder(lease) not in (None, description)
+            log = len(stopped.stderr)
+            # A renewal, which would cancel the work of the stopped replica, waits; its write does not.
+            leases.keep_as_it_is(lease)
+            statuses[0].set()
+        finally:
+            stopped.process.send_signal(signal.SIGCONT)
+        eventually(lambda: f"another gateway may do the work of the lease {lease}" in stopped.stderr[log:])
+        leases.connection.execute("ROLLBACK")
+    # The result of the first request was not recorded: the event is sent again after the second one.
+    for status in statuses[1:]:
+        status.set()
+    eventually(arrived[2].is_set)
+    assert len({event["id"] for event in receiver.events if event["subject"] == subject}) == 1
+
+
+def test_no_call_fails_while_gateways_are_restarted(replicas, boss, is_full):
+    """As in an upgrade: one after the other ends with its drain (SIGTERM), and starts again."""
+    clients = Workload(boss).add_sdks(4).add_scripts(4).start()
+    try:
+        for gateway in [*replicas.gateways.values()] * (10 if is_full else 1):
+            assert gateway.stop() == 0
+            gateway.start()
+            clients.go_on()
+    finally:
+        clients.end()
+    assert not clients.record.failed_calls
+    assert not clients.lost()
 
 
 def test_no_call_fails_while_gateways_are_killed(replicas, boss, is_full):

@@ -30,7 +30,8 @@ import Testing
         let (database, faults) = try read(
             """
             \(Self.url), schema: 'robots_2', password_file: '/p', root_key_file: '/r', authorities: '/a', certificate: '/c', key: '/k',
-            pooler: 'session', read_connections: 5, lock_timeout: 8, write_timeout: 7, commit_timeout: 6
+            pooler: 'session', read_connections: 5, lock_timeout: 8, write_timeout: 7, commit_timeout: 6,
+            start_timeout: 9
             """)
         let server = try #require(database.server)
         #expect(faults.isEmpty)
@@ -39,7 +40,7 @@ import Testing
         #expect(server.passwordFile == "/p" && server.pooler == .session && server.readers == 5)
         #expect([server.tls.authorities, server.tls.certificate, server.tls.key] == ["/a", "/c", "/k"])
         #expect(server.lockTimeout == .seconds(8) && server.writeTimeout == .seconds(7))
-        #expect(server.commitTimeout == .seconds(6))
+        #expect(server.commitTimeout == .seconds(6) && database.startTimeout == .seconds(9))
     }
 
     @Test(arguments: [

@@ -55,11 +55,29 @@ import Wire
         #expect(stream["grpc-status"] == "0" && client.connection.isFinished)
     }
 
-    @Test func callThatHasNotBegunEndsAtOnce() throws {
+    @Test func callThatHasNotBegunIsServed() throws {
+        client.loop.hold()
+        let stream = try client.call(body: frame)
+        client.connection.stop()
+        try client.exchange()
+        #expect(stream["grpc-status"] == nil && scene.begun == 0)
+        client.loop.runTurn()
+        #expect(scene.begun == 1)
+        scene.resume()
+        client.loop.runTurn()
+        try client.exchange()
+        #expect(stream["grpc-status"] == "0" && client.connection.isFinished)
+    }
+
+    @Test func callThatDoesNotBeginEndsAfterTwoSeconds() throws {
         var streams: [RawClient.Stream] = []
         client.loop.hold()
         for _ in 0..<3 { streams.append(try client.call(body: frame)) }
         client.connection.stop()
+        for _ in 0..<7 { client.loop.pass(Self.second / 4) }
+        try client.exchange()
+        #expect(streams.allSatisfy { $0["grpc-status"] == nil })
+        client.loop.pass(Self.second / 4)
         try client.exchange()
         #expect(streams.map { $0["grpc-status"] } == ["14", "14", "14"])
         client.loop.runTurn()

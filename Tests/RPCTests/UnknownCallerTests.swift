@@ -80,7 +80,7 @@ import Wire
         #expect(stream[":status"] == "400")
     }
 
-    @Test func requestThatWaitsToBeDecodedEndsWhenTheServerStops() throws {
+    @Test func requestThatWaitsToBeDecodedEndsSoonWhenTheServerStops() throws {
         let message = HealthCheckRequest(service: String(repeating: "name", count: 30_000)).encoded()
         let client = RawClient(Self.makeServer())
         let stream = client.begin(adding: token, body: [], isWhole: false)
@@ -92,6 +92,7 @@ import Wire
         #expect(client.connection.server.metrics.holdsRequests)
         #expect(stream["grpc-status"] == nil)
         client.connection.stop()
+        client.loop.pass(2_000_000_000)
         try client.exchange()
         #expect(stream["grpc-status"] == "14")
         client.loop.runTurn()

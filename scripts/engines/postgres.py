@@ -95,19 +95,31 @@ class Server:
         self.execute("SELECT pg_promote()")
         self.execute("CHECKPOINT")
 
+    def has_replayed(self, position: str) -> bool:
+        """Whether a standby has what the log has up to a position."""
+        with closing(self.connect("postgres")) as connection:
+            replayed = "SELECT pg_last_wal_replay_lsn() >= CAST(%s AS pg_lsn)"
+            return connection.execute(replayed, [position]).fetchone()[0]
+
+    def serve_alone(self) -> None:
+        """Starts a standby that was killed as a primary: what its own primary wrote since is lost."""
+        self._primary = None
+        self.serve()
+        self.promote()
+
     def follow(self, primary: "Server") -> None:
         """Makes a primary that was killed the standby of another server, which was promoted (pg_rewind)."""
         source = ["--source-server", primary.url("postgres"), "--write-recovery-conf", "--no-sync"]
         self._run([_PROGRAMS / "pg_rewind", "-D", self.directory / "data", *source])
         self._primary = primary
-        self._serve()
+        self.serve()
 
     def _start(self) -> None:
         if os.geteuid() == 0:
             user = pwd.getpwnam(_USER)
             os.chown(self.directory, user.pw_uid, user.pw_gid)
         self._make_data()
-        self._serve()
+        self.serve()
 
     @property
     def _as_user(self) -> list[str]:
@@ -115,7 +127,8 @@ class Server:
         user = [f"--reuid={_USER}", f"--regid={_USER}", "--init-groups"] if os.geteuid() == 0 else []
         return ["setpriv", *user, "--pdeathsig=QUIT"]
 
-    def _serve(self) -> None:
+    def serve(self) -> None:
+        """Starts the program, also again after it has ended."""
         places = {"listen_addresses": "", "unix_socket_directories": str(self.directory)}
         fast = {
             "fsync": "off",

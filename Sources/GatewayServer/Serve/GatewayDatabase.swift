@@ -17,10 +17,10 @@ struct GatewayDatabase: Sendable {
     /// - Parameter opened: receives what was opened, even if this throws.
     init(
         _ configuration: Configuration, directory: DataDirectory, process: ProcessState, opened: Closings
-    ) throws {
+    ) async throws {
         self.directory = directory
         if let place = configuration.database.server {
-            let own = try Self.open(place, configuration, directory, process, opened)
+            let own = try await Self.open(place, configuration, directory, process, opened)
             (database, keyring) = (own.database, try directory.openKeyring(for: own.database, at: place.place))
             server = own
         } else {
@@ -35,18 +35,19 @@ struct GatewayDatabase: Sendable {
         try directory.markServed()
     }
 
-    /// Opens the database on a server.
+    /// Opens the database on a server, and waits for it if it is not available.
     private static func open(
         _ server: PostgresServer, _ configuration: Configuration, _ directory: DataDirectory, _ process: ProcessState,
         _ opened: Closings
-    ) throws -> ServerDatabase {
+    ) async throws -> ServerDatabase {
         try directory.requireServer()
-        var server = server
-        server.holder = .current(dataDirectory: directory.path, isReplica: configuration.hasReplicas)
-        let loss = Signal()
-        let database = try GatewayModules.openDatabase(
-            on: server, configuration, process.serving, Logger(process.log)
-        ) { loss.notify() }
+        var place = server
+        place.holder = .current(dataDirectory: directory.path, isReplica: configuration.hasReplicas)
+        let (server, loss, log) = (place, Signal(), Logger(process.log))
+        let wait = DatabaseWait(place: server.place, limit: configuration.database.startTimeout, log: log)
+        let database = try await wait.run {
+            try GatewayModules.openDatabase(on: server, configuration, process.serving, log) { loss.notify() }
+        }
         opened.add { database.close() }
         return ServerDatabase(database: database, server: server, loss: loss)
     }

@@ -39,7 +39,7 @@ package struct GatewayModules: Sendable {
     ) async throws -> GatewayModules {
         let opened = Closings()
         do {
-            let data = try GatewayDatabase(configuration, directory: directory, process: process, opened: opened)
+            let data = try await GatewayDatabase(configuration, directory: directory, process: process, opened: opened)
             let engine = try await StoreEngine.open(
                 configuration[StoreConfiguration.self], directory, data.database, Logger(process.log), opened: opened)
             let core = try GatewayCore(

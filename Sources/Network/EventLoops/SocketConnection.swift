@@ -19,6 +19,10 @@ final class SocketConnection {
     /// nothing.
     private var isWriting = false
     private var isClosing = false
+    /// The end of the wait for the peer's end; `nil` = the protocol is not finished.
+    private var lingering: LoopTimer?
+    /// The longest wait for the peer's end, in nanoseconds.
+    private static let longestLingering: UInt64 = 1_000_000_000
     /// The peer's violation of the protocol: the remaining output is sent, then the socket is closed.
     private var failure: ConnectionError?
 
@@ -89,6 +93,7 @@ final class SocketConnection {
     }
 
     private func process(_ receive: () throws(ConnectionError) -> Reception) {
+        guard lingering == nil else { return }
         do throws(ConnectionError) {
             switch try receive() {
             case .complete:
@@ -157,7 +162,7 @@ final class SocketConnection {
             close()
             return
         }
-        guard !isWriting else { return }
+        guard !isWriting, lingering == nil else { return }
         let buffer = loop.buffers.write
         var filled = 0
         var sent = 0
@@ -186,7 +191,18 @@ final class SocketConnection {
             let rest = UnsafeRawBufferPointer(start: nil, count: 0)
             guard write(UnsafeRawBufferPointer(rebasing: buffer[..<filled]), then: rest) else { return }
         }
-        if failure != nil || connectionProtocol.isFinished { close() }
+        if failure != nil { close() } else if connectionProtocol.isFinished { linger() }
+    }
+
+    /// Sends the end, and closes the socket after that of the peer, or soon. A socket that is closed with unread bytes, such as a
+    /// WINDOW_UPDATE, resets the connection, and the peer loses what it has not read of the last responses (RFC 9112, section 9.6).
+    private func linger() {
+        var descriptor: Int32 = -1
+        uv_fileno(UnsafeRawPointer(socket).assumingMemoryBound(to: uv_handle_t.self), &descriptor)
+        guard shutdown(descriptor, Int32(SHUT_WR)) == 0 else { return close() }
+        lingering = loop.schedule(at: loop.now &+ Self.longestLingering) { [self] in close() }
+        isHeld = false
+        startReading()
     }
 
     /// Sends in the connection's turn.
@@ -251,6 +267,7 @@ final class SocketConnection {
         loop.preconditionCurrent()
         guard !isClosing else { return }
         isClosing = true
+        lingering?.cancel()
         uv_close(UnsafeMutableRawPointer(socket).assumingMemoryBound(to: uv_handle_t.self)) { handle in
             guard let context = handle?.pointee.data else { return }
             Unmanaged<SocketConnection>.fromOpaque(context).takeRetainedValue().closed()

@@ -98,17 +98,25 @@ extension ServerCall {
 
     // MARK: The server's end
 
-    /// Ends the call because the server stops, unless its handler has begun. Waiting methods end in order.
+    /// Lets the call end soon because the server stops. Calls of waiting methods end at once, and in order if their handlers have begun.
     func stop() {
         assertCurrent()
         guard isOpen else { return }
         usage.progress = usage.progress ?? ProgressWatch(at: origin.loop.now)
+        guard method.rules.waits else { return }
+        if isQueued { fail(Self.stopping) } else { endWaiting() }
+    }
+
+    /// Whether the request is complete, and the handler has not begun.
+    private var isQueued: Bool {
         // A complete request may still have to be decoded.
-        if (stage.isReady || intake.hasEnded) && !stage.isRunning {
-            fail(Self.stopping)
-        } else if method.rules.waits {
-            endWaiting()
-        }
+        (stage.isReady || intake.hasEnded) && !stage.isRunning
+    }
+
+    /// Ends the call if its handler has not begun, while the server stops.
+    func endIfQueued() {
+        assertCurrent()
+        if isOpen, isQueued { fail(Self.stopping) }
     }
 
     /// Ends the call if it waits for its client without progress, while the server stops.

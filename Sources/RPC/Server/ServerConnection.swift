@@ -5,6 +5,9 @@ package import HTTPTypes
 package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
     /// The time that a client has to answer the PING with which draining begins when the server stops, in nanoseconds.
     private static let drainLimit: UInt64 = 500_000_000
+    /// The time in which calls that are received before the end of draining have to begin when the server stops, in nanoseconds. A
+    /// balancer repeats no call that got a response, and most clients do not either.
+    private static let queueLimit: UInt64 = 2_000_000_000
 
     /// The purposes of our PINGs; the number is returned in the acknowledgement.
     private enum Ping: UInt8 {
@@ -131,6 +134,7 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
             guard let session else { return }
             // A client that does not answer the PING may continue to call.
             if let stopping, now &- stopping.since >= Self.drainLimit { endDraining() }
+            if let stopping, now &- stopping.since >= Self.queueLimit { for call in calls { call.endIfQueued() } }
             for call in calls { call.endIfIdle(at: now) }
             var watch = watch
             let mark = Int(session.producedBytes) &+ calls.count { $0.isOpen }

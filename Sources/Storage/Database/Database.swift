@@ -322,12 +322,18 @@ package final class Database: Sendable {
         try background.runBlocking(for: owner) { try self.readBlocking(body) }
     }
 
-    /// Ends the background reads of callers that wait for their turn with ``DatabaseError/closed``, and from now on lets a caller have
+    /// Ends the background reads of callers that wait for their turn with ``DatabaseError/closed``, and from then on lets a caller have
     /// only one that waits. For the end of the process: calls whose read has begun get their answer. A server that cannot be reached is
     /// not waited for any more.
-    package func refuseWaitingReads() {
-        background.stop()
+    ///
+    /// - Parameter delay: the time until then, in which reads that wait may begin. The call returns at once.
+    package func refuseWaitingReads(after delay: Duration = .zero) {
         activity?.end()
+        guard delay > .zero else { return background.stop() }
+        Task.detached { [background] in
+            try? await Task.sleep(for: delay)
+            background.stop()
+        }
     }
 
     private var identity: ObjectIdentifier { ObjectIdentifier(writer.queue) }

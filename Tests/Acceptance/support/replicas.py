@@ -65,12 +65,12 @@ class Replicas:
         public = {name: f"http://{self.service.listeners[name.replace('_', '-')]}" for name in PUBLIC}
         config = {
             "replicas": {"enabled": True},
-            "listeners": {"public": public},
             "rpc": {"trusted_proxies": ["127.0.0.0/8"]},
             "objects": objects,
         } | settings
         store = {"public_endpoint": f"http://{self.service.object_store}"}
         config["object_store"] = store | settings.get("object_store", {})
+        config["listeners"] = {"public": public} | settings.get("listeners", {})
         self.gateways = {}
         for name in "abc":
             each = config | {"database": database} | (own or {}).get(name, {})
@@ -81,7 +81,7 @@ class Replicas:
     def _gateway(self, binary: Path, name: str, config: dict) -> Gateway:
         (folder := self._folder / name).mkdir()
         gateway = Gateway(binary, folder, config)
-        gateway.listeners = {each: f"{self.addresses[name]}:{port}" for each, port in PORTS.items()}
+        gateway.listeners |= {each: f"{self.addresses[name]}:{port}" for each, port in PORTS.items()}
         return gateway
 
     def start(self) -> "Replicas":

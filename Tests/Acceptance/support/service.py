@@ -19,8 +19,6 @@ from .workload import Workload
 
 #: The settings that docs/scale-out.md recommends.
 CONFIGURATION = ROOT / "deploy/scale-out/postgresql.conf"
-#: How often a gateway is started that ends at once.
-START_ATTEMPTS = 10
 #: The gateway that reaches the database and the engine by relays.
 RELAYED = "c"
 
@@ -145,15 +143,7 @@ class Service:
         self._start(name)
 
     def _start(self, name: str) -> None:
-        """Starts a gateway, again if it ends at once, as its service manager does with `replica.conf`."""
-        for attempt in range(START_ATTEMPTS):
-            try:
-                self.replicas.gateways[name].start()
-                break
-            except AssertionError as failure:
-                # On a busy machine only the standby has accepted the connection of a start, which is refused because it is read-only.
-                if "the database is not available" not in str(failure) or attempt == START_ATTEMPTS - 1:
-                    raise
+        self.replicas.gateways[name].start()
         eventually(lambda: self.is_ready(name))
 
     def pause(self, name: str, enough: Callable[[], None]) -> None:

@@ -404,6 +404,11 @@ class Workload:
         self.clients += [SdkClient(self.record, self._fleet, self.boss) for _ in range(count)]
         return self
 
+    def add_scripts(self, count: int) -> "Workload":
+        """Adds scripts of the operator."""
+        self.clients += [GrpcClient(self.record, self.boss) for _ in range(count)]
+        return self
+
     def add_all(self, binary: Path, folder: Path) -> "Workload":
         """Adds one client of each kind, and two device programs."""
         self.add_sdks()

@@ -9,12 +9,14 @@ package struct DatabaseConfiguration: Sendable {
     package private(set) var server: PostgresServer?
     /// The file with the root key; `nil` = `keys/root` in the data directory.
     package private(set) var rootKeyFile: String?
+    /// The longest time for which a gateway that starts waits for a server that is not available.
+    package private(set) var startTimeout = Duration.seconds(60)
 
     /// The names of the keys that only a server has.
     private static let serverKeys = [
         "schema", "password_file", "root_key_file", "authorities", "certificate", "key", "pooler", "read_connections",
-        "connect_timeout",
-        "reconnect_timeout", "lock_timeout", "write_timeout", "read_timeout", "commit_timeout",
+        "start_timeout", "connect_timeout", "reconnect_timeout", "lock_timeout", "write_timeout", "read_timeout",
+        "commit_timeout",
     ]
     private static let longestSchema = 63
 
@@ -42,6 +44,7 @@ package struct DatabaseConfiguration: Sendable {
         server.pooler = section.choice("pooler", default: PostgresServer.Pooler.none)
         server.readers = section.integer(
             "read_connections", default: server.readers, in: 2...200, unit: "connections")
+        startTimeout = section.duration("start_timeout", default: startTimeout, in: 0...600)
         Self.readLimits(&server, section)
         self.server = url.isEmpty ? nil : server
     }

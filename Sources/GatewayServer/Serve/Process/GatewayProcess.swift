@@ -5,6 +5,7 @@ import Dispatch
 import FoundationEssentials
 import Glibc
 import Observability
+import Synchronization
 
 /// The serving process: runs the gateway until a signal ends it.
 package enum GatewayProcess {
@@ -38,8 +39,11 @@ package enum GatewayProcess {
             defer { log.flush() }
             let manager = ServiceManager(ProcessInfo.processInfo.environment, log: Logger(log))
             let gateway = try Gateway(configuration, dataDirectory: options.dataDirectory, log: log)
-            let start = { try await gateway.start() }
+            let starting = Task { try await gateway.start() }
+            signals.onTermination { starting.cancel() }
+            let start = { try await starting.value }
             if let manager { try await manager.starting(start) } else { try await start() }
+            signals.onTermination(nil)
             announce(gateway, options.dataDirectory, configuration)
             manager?.ready()
             ProgramCode.releasePages()
@@ -64,6 +68,9 @@ package enum GatewayProcess {
                 watchdog.cancel()
             }
             return gateway.isRestartRequested ? .restart : .orderly
+        } catch is CancellationError {
+            // It was asked to end while it waited for its database.
+            return .orderly
         } catch {
             try? OpenFile.write("data-gateway: \(error)\n", to: STDERR_FILENO)
             return .failure
@@ -105,8 +112,13 @@ struct Signals: Sendable {
     let reloads: AsyncStream<Void>
     private let terminations: AsyncStream<Void>
     private let termination: AsyncStream<Void>.Continuation
+    private let handler = Handler()
     /// Safe: set once, and only kept alive after that.
     private nonisolated(unsafe) let sources: [any DispatchSourceSignal]  // only kept alive
+
+    private final class Handler: Sendable {
+        let body = Lock<(@Sendable () -> Void)?>(nil)
+    }
 
     init() {
         // A write to a closed connection is an error of the connection, not of the process.
@@ -116,13 +128,22 @@ struct Signals: Sendable {
         self.terminations = terminations
         self.termination = termination
         self.reloads = reloads
-        sources = [(SIGTERM, termination), (SIGINT, termination), (SIGHUP, reload)].map { number, continuation in
+        sources = [(SIGTERM, termination), (SIGINT, termination), (SIGHUP, reload)].map {
+            [handler] number, continuation in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { continuation.yield() }
+            source.setEventHandler {
+                continuation.yield()
+                if number != SIGHUP { handler.body.withLock { $0 }?() }
+            }
             source.resume()
             return source
         }
+    }
+
+    /// Calls `body` for each further signal to terminate, in addition to what waits for it; `nil` = no longer.
+    func onTermination(_ body: (@Sendable () -> Void)?) {
+        handler.body.withLock { $0 = body }
     }
 
     /// Returns when the first signal to terminate has arrived, or ``terminate()`` was called.

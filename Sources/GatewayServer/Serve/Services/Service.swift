@@ -105,14 +105,17 @@ final class Closings: Sendable {
     }
 }
 
-/// Refuses the background reads that have not begun when the gateway stops: their calls would be waited for like those at work.
+/// Refuses the background reads that do not begin soon when the gateway stops: their calls would be waited for like those at work.
 struct ReadDrain: Service {
+    /// The time in which they may begin: no balancer repeats a call that got a response.
+    private static let limit = Duration.seconds(2)
+
     let name = "waiting reads"
     let modules: ValueService<GatewayModules>
 
     func start(_ ended: @escaping @Sendable (any Error) -> Void) {}
 
-    func stop() { modules.value.core.database.refuseWaitingReads() }
+    func stop() { modules.value.core.database.refuseWaitingReads(after: Self.limit) }
 }
 
 /// Lets requests of the object store in progress finish. Its listener is opened with the modules, which need its address.
