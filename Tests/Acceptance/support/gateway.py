@@ -54,7 +54,7 @@ class Gateway:
     def start(self) -> "Gateway":
         """Starts the process and returns once it has reported that every listener accepts."""
         for attempt in range(START_ATTEMPTS):
-            output = len(self.stderr) if self._stderr.exists() else 0
+            output = len(self.stderr)
             try:
                 return self._start()
             except AssertionError:
@@ -140,8 +140,8 @@ class Gateway:
 
     @property
     def stderr(self) -> str:
-        """The standard error of the process so far."""
-        return self._stderr.read_text(errors="replace")
+        """The standard error of the process so far; empty before its first start."""
+        return self._stderr.read_text(errors="replace") if self._stderr.exists() else ""
 
     def _first_line(self) -> bytes:
         lines: queue.Queue[bytes] = queue.Queue()
