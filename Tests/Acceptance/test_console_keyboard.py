@@ -65,8 +65,8 @@ def test_palette_lists_devices_whose_names_have_the_typed_word_first(page, new_o
     page.heading("Overview")
     press_control(page, "k")
     found(page, number, "Rover")
-    labels = [each.text for each in page.driver.find_elements(By.XPATH, "//dialog[@open]//li/span[@class='label']")]
-    assert labels == [f"Picker {number}", "Rover"]
+    labels = "return [...document.querySelectorAll('dialog[open] li .label')].map((each) => each.textContent)"
+    page.until(lambda: page.driver.execute_script(labels) == [f"Picker {number}", "Rover"])
     press(page, Keys.ENTER)
     page.heading(f"Picker {number}")
 

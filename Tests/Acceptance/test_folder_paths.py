@@ -229,11 +229,13 @@ def test_agent_keeps_the_path(binary, device, user, bags, run, tmp_path):
     (tmp_path / "agent.json").write_text(
         json.dumps({"directories": [{"path": str(bags), "settle_seconds": 1, "tags": {"run": run}}]})
     )
+
+    def paths() -> set[str]:
+        return {each["relative_path"] for each in json.loads(user.done("ls", f"run={run}", "--json"))["objects"]}
+
     agent = device.start("agent", "run", "--config", str(tmp_path / "agent.json"))
     try:
-        eventually(lambda: len(json.loads(user.done("ls", f"run={run}", "--json"))["objects"]) >= len(BAGS) - 1)
+        eventually(lambda: "run 3/deep/er/metadata.yaml" in paths())
     finally:
         agent.terminate()
         agent.communicate(timeout=60)
-    listed = json.loads(user.done("ls", f"run={run}", "--json"))["objects"]
-    assert "run 3/deep/er/metadata.yaml" in {each["relative_path"] for each in listed}
