@@ -60,6 +60,8 @@ ROWS = [
     Row(f"{DATA}.CopyManagementService/ListCopyJobs", *INVALID, {"page_size": -1}, "admin"),
     Row(f"{AUTH}.AdminAuthService/CreateSite", *INVALID, {"name": ""}, "admin"),
     Row(f"{AUTH}.UserAuthService/CreateUser", *INVALID, {"user_name": "x", "role": "czar"}, "admin"),
+    Row(f"{AUTH}.InvitationManagementService/CreateInvitation", *INVALID, {"user_name": "x", "role": "czar"}, "admin"),
+    Row(f"{AUTH}.InvitationService/AcceptInvitation", *INVALID, {"token": "nonsense", "password": "short"}),
     Row(f"{AUTH}.IdentityManagementService/IssueSystemCredential", *UNAUTHENTICATED),
     Row(f"{AUTH}.AuditService/ListAuditLines", *INVALID, {"page_size": -1}, "admin"),
     Row("archebase.meta.v1.DeviceManagementService/GetDevice", *INVALID, {"name": "nonsense"}, "admin"),

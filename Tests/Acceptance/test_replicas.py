@@ -171,6 +171,9 @@ def test_a_call_that_is_sent_again_to_another_replica_gets_the_same_response(rep
     key = admin("CreateSiteApiKey", site_id=site, key_name="site").credential
     Uploader(second, stubs, key, device, suite).sign_in()
     admin("CreateUser", "UserAuthService", user_name=unique("user"), password=PASSWORD, role="viewer")
+    token = admin("CreateInvitation", "InvitationManagementService", user_name=unique("user"), role="viewer").token
+    invited = {"token": token, "password": PASSWORD}
+    twice("auth", stubs.auth, "InvitationService", "AcceptInvitation", invited)
     admin(
         "CreateOrganization",
         organization=unique("organization"),

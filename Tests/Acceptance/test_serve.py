@@ -173,7 +173,9 @@ def test_second_sigterm_is_ignored(serve):
 def test_code_of_the_start_is_not_resident(serve, binary):
     process = serve()
     assert process.stdout.readline()
-    code = re.compile(rf"^\S+ r-xp .* {re.escape(str(binary.resolve()))}\nSize: +(\d+) kB\n(?:.*\n)*?Rss: +(\d+) kB", re.M)
+    code = re.compile(
+        rf"^\S+ r-xp .* {re.escape(str(binary.resolve()))}\nSize: +(\d+) kB\n(?:.*\n)*?Rss: +(\d+) kB", re.M
+    )
 
     def resident() -> float:
         """Returns the part of the program's code that is mapped."""
