@@ -117,7 +117,8 @@ extension ObjectRecords {
     ) throws -> [(object: ListedObject, bytes: Int)] {
         let tags = try tags(at: rows.map(\.position))
         let names = try parts.deviceNames?.devices(of: rows.map(\.object), in: connection) ?? [:]
-        let organizations = parts.hasOrganizations
+        let organizations =
+            parts.hasOrganizations
             ? try OrganizationRecords(connection).names(of: Set(rows.map(\.object.owner.organizationID))) : [:]
         return try rows.map { row in
             let owner = row.object.owner
