@@ -49,6 +49,7 @@ extension AccountManagement {
         AuditSentence(.access, "DeleteUser", "deleted the user {target}"),
         AuditSentence(.access, "CreateInvitation", "invited the user {target}"),
         AuditSentence(.access, "WithdrawInvitation", "withdrew the invitation of the user {target}"),
+        AuditSentence(.access, "GetInvitation", "opened an invitation"),
         AuditSentence(.access, "AcceptInvitation", "accepted an invitation and became a user"),
         AuditSentence(.access, "ResetSecondFactor", "removed the second factor of the user {target}"),
         AuditSentence(.access, "SetSignInPolicy", "changed the rules for signing in to {target}"),
