@@ -74,9 +74,7 @@ package struct ExternalSignIns: Sendable {
     ) throws -> UserRecord {
         let records = UserRecords(connection)
         guard user.role != role, try role == .admin || !records.isLastLocalAdmin(user) else { return user }
-        try records.update(id: user.id, role: role, passwordHash: nil, at: now)
-        try SessionRecords(connection).deleteAll(userID: user.id)
-        if role < .admin { try InvitationRecords(connection).deleteAll(inviterID: user.id) }
+        try records.change(user.id, role: role, passwordHash: nil, at: now)
         return try records.find(id: user.id) ?? user
     }
 

@@ -95,15 +95,8 @@ package struct UserRecords<C: ReadConnection> {
         try connection.first("\(select) WHERE o.name = $1 AND u.name = $2", organization, name, row: Self.record)
     }
 
-    /// Returns the users of an organization with ids above `id`, in their order.
-    package func page(organizationID: Int64, after id: Int64 = 0, limit: PageLimit) throws -> PageRows<UserRecord> {
-        try connection.page(
-            limit, "\(select) WHERE u.organization_id = $1 AND u.id > $2 ORDER BY u.id LIMIT $3", organizationID,
-            id, limit.statementRows, row: Self.record)
-    }
-
     /// Returns the users of an organization with ids above `id`, in their order, with the states of their second factors.
-    func list(organizationID: Int64, after id: Int64, limit: PageLimit) throws -> PageRows<ListedUser> {
+    func list(organizationID: Int64, after id: Int64 = 0, limit: PageLimit) throws -> PageRows<ListedUser> {
         try connection.page(
             limit,
             """
@@ -144,6 +137,14 @@ package struct UserRecords<C: ReadConnection> {
             UPDATE users SET role = $2, password_hash = coalesce($3, password_hash), epoch = epoch + 1, updated_at = $4
             WHERE id = $1
             """, id, role.rawValue, passwordHash, now.microseconds)
+    }
+
+    /// Changes a user's role, and the password unless it is `nil`. This ends the user's sessions and tokens, and the invitations of one who
+    /// is no admin afterwards.
+    func change(_ id: Int64, role: Role, passwordHash: String?, at now: UnixTime) throws where C == Connection {
+        try update(id: id, role: role, passwordHash: passwordHash, at: now)
+        try SessionRecords(connection).deleteAll(userID: id)
+        if role < .admin { try InvitationRecords(connection).deleteAll(inviterID: id) }
     }
 
     /// Only for ``UserRemoval``.

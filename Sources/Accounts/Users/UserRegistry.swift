@@ -70,9 +70,7 @@ struct UserRegistry: Sendable {
             }
             if role != .admin { try checkAnotherAdmin(than: user, in: connection) }
             if hash != nil || role != user.role {
-                try UserRecords(connection).update(id: user.id, role: role, passwordHash: hash, at: now)
-                try SessionRecords(connection).deleteAll(userID: user.id)
-                if role < .admin { try InvitationRecords(connection).deleteAll(inviterID: user.id) }
+                try UserRecords(connection).change(user.id, role: role, passwordHash: hash, at: now)
             }
             try Audit.record(caller.did(to: "users/\(user.id)"), at: now, in: connection)
             return try self.user(name, of: caller, in: connection)
@@ -144,9 +142,9 @@ struct UserRegistry: Sendable {
             guard organization.kind != .system else {
                 throw RPCError(bare: .failedPrecondition, "the organization \(name) cannot be deleted")
             }
-            let users = try UserRecords(connection).page(organizationID: organization.id, limit: PageLimit(rows: 2))
+            let users = try UserRecords(connection).list(organizationID: organization.id, limit: PageLimit(rows: 2))
                 .rows
-            if users.count > 1, let user = users.last {
+            if users.count > 1, let user = users.last?.user {
                 throw RPCError(bare: .failedPrecondition, "organization \(name) still has the user \(user.name)")
             }
             do {
