@@ -19,7 +19,7 @@ extension DirectoryEngine {
             guard mark >= 0, close(mark) == 0 else { throw StorageFailure.last() }
             try calls.synchronizeFolder("\(path)/duplicates")
             guard calls.link(path(of: fileID), path(of: id)) == 0 else { throw StorageFailure.lastOfReading() }
-            let new = NewFile(id, NoBody(), in: self)
+            let new = NewFile(id, in: self)
             try calls.synchronizeFolder(folder(of: id))
             return new
         } catch StorageFailure.missing {
@@ -65,12 +65,6 @@ extension DirectoryEngine {
     func unmarkDuplicate(_ fileID: String) { unlink(markPath(of: fileID)) }
 
     private func markPath(of fileID: String) -> String { "\(path)/duplicates/\(fileID)" }
-}
-
-/// A body sink for a file whose bytes already exist.
-private final class NoBody: BodySink {
-    func append(_ piece: UnsafeRawBufferPointer) throws {}
-    func finish(md5: [UInt8]) throws {}
 }
 
 /// The facts beside a completed upload's file, with which it can be listed again if a database does not know it. The store keeps

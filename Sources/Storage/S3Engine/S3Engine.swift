@@ -255,17 +255,11 @@ package final class S3Engine: ObjectEngine {
         return file
     }
 
-    private func newFile(_ origin: PendingFile.Origin) -> NewFile { NewFile(add(origin).id, NoBody(), in: self) }
+    private func newFile(_ origin: PendingFile.Origin) -> NewFile { NewFile(add(origin).id, in: self) }
 
     func add(_ origin: PendingFile.Origin) -> PendingFile {
         let file = PendingFile(Hex.lower(Random.bytes(16)), origin, clock: clock)
         pending.withLock { $0[file.id] = file }
         return file
     }
-}
-
-/// A sink for a file without bytes of its own.
-private final class NoBody: BodySink {
-    func append(_ piece: UnsafeRawBufferPointer) throws {}
-    func finish(md5: [UInt8]) throws {}
 }

@@ -269,6 +269,11 @@ package final class NewFile {
         self.engine = engine
     }
 
+    /// Creates a file whose bytes exist already, or that has none of its own.
+    package convenience init(_ id: String, in engine: any ObjectEngine) {
+        self.init(id, NoBody(), in: engine)
+    }
+
     deinit {
         abandon()
     }
@@ -294,4 +299,10 @@ package final class NewFile {
         guard (try? engine.remove(id)) != nil else { return }
         engine.resolve(id)
     }
+}
+
+/// Takes no bytes.
+private final class NoBody: BodySink {
+    func append(_ piece: UnsafeRawBufferPointer) throws {}
+    func finish(md5: [UInt8]) throws {}
 }
