@@ -36,7 +36,7 @@ package final class MemoryEngine: ObjectEngine {
 
     /// Makes a new file, which an engine around this one removes or keeps.
     package func createFile() -> (id: String, sink: any BodySink) {
-        let id = Hex.lower(Random.bytes(16))
+        let id = Random.hex(16)
         files.withLock { $0[id] = File() }
         pending.withLock { _ = $0.insert(id) }
         return (id, MemorySink(self, id, at: 0))

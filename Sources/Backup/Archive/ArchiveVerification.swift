@@ -48,7 +48,7 @@ package struct ArchiveVerification {
         let contents = try ArchiveContents(source)
         let manifest = contents.manifest
         try accept(manifest)
-        let folder = "\(scratch)/verify-\(Hex.lower(Random.bytes(8)))"
+        let folder = "\(scratch)/verify-\(Random.hex(8))"
         do throws(PrivateFile.Failure) {
             try PrivateFile.makeFolder(folder)
         } catch {

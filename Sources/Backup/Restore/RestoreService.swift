@@ -50,7 +50,7 @@ package final class RestoreService: RestoreServiceHandler {
                     + "restore, which makes a gateway with its database in the directory")
         }
         try RestoreRefusal.reporting { try folder.requireOneDisk() }
-        let id = Hex.lower(Random.bytes(16))
+        let id = Random.hex(16)
         try await audit(caller, on: "restore/\(id)")
         let interrupted = try staging.begin(id)
         do {

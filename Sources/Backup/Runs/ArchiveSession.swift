@@ -72,6 +72,6 @@ package struct ArchiveSession: Sendable {
     }
 
     private func newCopy() throws -> String {
-        "\(try makeScratch())/\(Hex.lower(Random.bytes(8))).db"
+        "\(try makeScratch())/\(Random.hex(8)).db"
     }
 }

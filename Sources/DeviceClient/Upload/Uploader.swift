@@ -197,7 +197,7 @@ package struct Uploader: Sendable {
             let source = try SourceIdentity(FileReader(path, followsLinks: expected == nil))
             if let change = expected?.change(to: source) { throw SourceChange(path, change) }
             return .begun(
-                source: source, tags: all, key: Hex.lower(Random.bytes(16)), path: labels.relativePath)
+                source: source, tags: all, key: Random.hex(16), path: labels.relativePath)
         }
         guard let ledger else { throw DeviceFolder.Failure("cannot begin the upload of \(path)") }
         return ledger

@@ -181,5 +181,5 @@ enum AccountNames {
     }
 
     /// Returns a random name for a user of an app.
-    static func member() -> String { "m-" + Hex.lower(Random.bytes(16)) }
+    static func member() -> String { "m-" + Random.hex(16) }
 }

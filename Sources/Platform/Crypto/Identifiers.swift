@@ -50,4 +50,9 @@ package enum Random {
             filled = count
         }
     }
+
+    /// Returns random bytes in lowercase hexadecimal digits.
+    ///
+    /// - Parameter count: the number of bytes, at least 0; each has two digits.
+    package static func hex(_ count: Int) -> String { Hex.lower(bytes(count)) }
 }

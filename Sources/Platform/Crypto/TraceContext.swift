@@ -26,7 +26,7 @@ package struct TraceContext: Sendable, Hashable {
         self.traceID = traceID
         self.parentID = parentID
         isSampled = bits & 1 == 1
-        spanID = Hex.lower(Random.bytes(8))
+        spanID = Random.hex(8)
     }
 
     /// The field for requests that are made on behalf of this one.

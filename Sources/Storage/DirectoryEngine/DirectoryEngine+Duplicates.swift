@@ -12,7 +12,7 @@ extension DirectoryEngine {
     /// Makes the mark durable, creates the link, and makes the link durable, in this order. Then the row is committed, and the mark
     /// removed.
     package func duplicate(_ fileID: String) throws -> NewFile {
-        let id = Hex.lower(Random.bytes(16))
+        let id = Random.hex(16)
         pending.add(id, isDuplicate: true)
         do {
             let mark = Glibc.open(markPath(of: id), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

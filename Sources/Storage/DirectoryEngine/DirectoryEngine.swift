@@ -114,7 +114,7 @@ package final class DirectoryEngine: ObjectEngine {
     /// Makes a new, empty file, whose name becomes durable when the file is synced. It has to be kept, or sealed, once it has a
     /// row.
     func makeFile() throws -> (fileID: String, file: DataFile) {
-        let fileID = Hex.lower(Random.bytes(16))
+        let fileID = Random.hex(16)
         pending.add(fileID)
         do {
             return (fileID, try makeFile(named: fileID))
@@ -221,7 +221,7 @@ package final class DirectoryEngine: ObjectEngine {
     func quarantine(_ fileID: String) throws {
         let target = "\(quarantinePath)/\(fileID)"
         if try exists(target) {
-            try Self.moveFile(target, to: "\(target).\(Hex.lower(Random.bytes(4)))")
+            try Self.moveFile(target, to: "\(target).\(Random.hex(4))")
         }
         try move(path(of: fileID), to: target)
     }

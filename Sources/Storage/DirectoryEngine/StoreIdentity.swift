@@ -27,7 +27,7 @@ package struct StoreIdentity: Equatable, Sendable {
         let next: StoreIdentity
         switch (recorded, onDisk) {
         case (nil, nil):
-            next = StoreIdentity(id: Hex.lower(Random.bytes(16)), generation: 1)
+            next = StoreIdentity(id: Random.hex(16), generation: 1)
         case (let recorded?, nil) where recorded.generation == 1 && isEmpty:
             // The very first start crashed between the two writes.
             next = recorded

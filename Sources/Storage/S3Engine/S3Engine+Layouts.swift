@@ -72,7 +72,7 @@ extension S3Engine {
 
     /// Takes the segments from a file, and schedules their removal.
     package func release(_ fileID: String, in transaction: Connection) throws {
-        let released = Hex.lower(Random.bytes(16))
+        let released = Random.hex(16)
         try StoreRecords(transaction).renameFile(fileID, to: released)
         try scheduleRemoval(of: released, in: transaction)
         try noteChange(in: transaction)

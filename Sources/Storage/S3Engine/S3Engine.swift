@@ -258,7 +258,7 @@ package final class S3Engine: ObjectEngine {
     private func newFile(_ origin: PendingFile.Origin) -> NewFile { NewFile(add(origin).id, in: self) }
 
     func add(_ origin: PendingFile.Origin) -> PendingFile {
-        let file = PendingFile(Hex.lower(Random.bytes(16)), origin, clock: clock)
+        let file = PendingFile(Random.hex(16), origin, clock: clock)
         pending.withLock { $0[file.id] = file }
         return file
     }

@@ -92,7 +92,7 @@ import Testing
         let gateway = try scene.start()
         let client = try scene.bucket.client()
         var properties = try scene.bucket.configuration().properties
-        let id = Hex.lower(Random.bytes(16))
+        let id = Random.hex(16)
         let label = SegmentLabel(
             FilePurpose(StoredObject.Place(bucket: "bucket", key: "key", uploadID: "upload-1")), storeID: "another",
             at: scene.clock.now())

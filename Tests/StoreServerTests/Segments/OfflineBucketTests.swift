@@ -74,7 +74,7 @@ import Testing
     @Test func documentIsReadAsItWasWritten() {
         let segments = (1...3).map { number in
             NumberedSegment(
-                number, Segment(Hex.lower(Random.bytes(16)), FileContent(size: Int64(number), crc64: .max - 1)))
+                number, Segment(Random.hex(16), FileContent(size: Int64(number), crc64: .max - 1)))
         }
         let document = FactsDocument(Array(#"{"a":"b"}"#.utf8), segments)
         #expect(FactsDocument(document.bytes) == document && document.size == 6)

@@ -134,7 +134,7 @@ import Testing
     func aCopyThatDidNotCommitGoesAtTheNextStart(step: String) throws {
         let store = try TestStore(inMemory: true)
         let first = try put(store, "1", content(1000))
-        let id = Hex.lower(Random.bytes(16))
+        let id = Random.hex(16)
         try store.restart {
             let mark = store.directory.appending(path: "store/duplicates/\(id)").path
             #expect(FileManager.default.createFile(atPath: mark, contents: nil))
@@ -206,7 +206,7 @@ import Testing
     @Test func doctorTellsAnUnfinishedCopyFromALostOne() throws {
         let store = try TestStore(inMemory: true)
         let first = try put(store, "1", content(1000))
-        let id = Hex.lower(Random.bytes(16))
+        let id = Random.hex(16)
         try store.restart {
             try mark(store, id)
             #expect(link(store.path(first.fileID), store.path(id)) == 0)

@@ -19,7 +19,7 @@ import Testing
 
     /// Creates an orphan, by which tests see whether the start of `store` reconciled: it is removed then.
     private func orphan(in store: TestStore) throws -> String {
-        let path = store.path(Hex.lower(Random.bytes(16)))
+        let path = store.path(Random.hex(16))
         #expect(FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o200]))
         return path
     }

@@ -24,7 +24,7 @@ struct MemberPictures: Sendable {
         do {
             let picture = try Picture(file)
             return StoredPicture(
-                name: "\(Hex.lower(Random.bytes(16))).\(picture.format.fileExtension)",
+                name: "\(Random.hex(16)).\(picture.format.fileExtension)",
                 contentType: picture.format.contentType, content: picture.bytes)
         } catch {
             throw CompanionResult(-1, "\(error)")

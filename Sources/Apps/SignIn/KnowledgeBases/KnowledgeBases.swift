@@ -38,7 +38,7 @@ struct KnowledgeBases: Sendable {
         try writes.count(caller.user.id)
         let now = store.clock.now()
         let base = KnowledgeBaseRecord(
-            id: "kb_" + Hex.lower(Random.bytes(12)), userID: caller.user.id, title: title, description: description,
+            id: "kb_" + Random.hex(12), userID: caller.user.id, title: title, description: description,
             createdAt: now, updatedAt: now)
         try await store.database.write { connection in
             let records = KnowledgeBaseRecords(connection)

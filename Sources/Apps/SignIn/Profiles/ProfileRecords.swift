@@ -51,7 +51,7 @@ struct ProfileRecords<C: ReadConnection> {
             INSERT INTO sign_in_profiles
                 (user_id, public_id, email, nickname, status, onboarding_completed, created_at, updated_at)
             VALUES ($1, $2, $3, $4, $5, 0, $6, $6)
-            """, userID, "user_" + Hex.lower(Random.bytes(12)), email, nickname,
+            """, userID, "user_" + Random.hex(12), email, nickname,
             ProfileRecord.Status.active.rawValue, now.microseconds)
         return try find(userID: userID)
     }

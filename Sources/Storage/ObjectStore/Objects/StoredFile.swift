@@ -43,7 +43,7 @@ package struct StoredFile: Sendable, Equatable {
 
     /// Gives a database another history, because rows may have been lost: its engine removes nothing until both were compared.
     package static func renewHistory(in transaction: Connection) throws {
-        try StoreRecords(transaction).setHistory(Hex.lower(Random.bytes(16)))
+        try StoreRecords(transaction).setHistory(Random.hex(16))
     }
 
     /// Returns the sum of their sizes in bytes.

@@ -148,7 +148,7 @@ private struct RemovalPause: Sendable {
 
     private let database: Database
     private let clock: any WallClock
-    private let id = Hex.lower(Random.bytes(8))
+    private let id = Random.hex(8)
 
     init(_ database: Database, _ clock: any WallClock) {
         self.database = database

@@ -53,7 +53,7 @@ struct BucketIdentity: Sendable, Equatable {
         return isClean && database.position == position ? .matching : .comparing
     }
 
-    static func newID() -> String { Hex.lower(Random.bytes(16)) }
+    static func newID() -> String { Random.hex(16) }
 }
 
 /// The prefix of a bucket has the objects of another gateway.

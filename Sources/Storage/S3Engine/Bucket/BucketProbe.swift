@@ -115,7 +115,7 @@ package struct BucketProbe {
 
     private mutating func examineObjects() async throws {
         guard !isUnusable else { return }
-        let key = configuration.prefix + Self.folder + Hex.lower(Random.bytes(16))
+        let key = configuration.prefix + Self.folder + Random.hex(16)
         let bytes = Array("A probe of data-gateway, which may be removed. \(key)".utf8)
         guard let stored = try await storeProbe(key, bytes) else { return }
         try await examineConditions(key, bytes)

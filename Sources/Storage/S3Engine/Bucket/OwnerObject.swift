@@ -43,7 +43,7 @@ package struct PrefixHolder: Sendable, Hashable, CustomStringConvertible {
         let bytes = name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
         return PrefixHolder(
             host: isNamed ? String(decoding: bytes, as: UTF8.self) : "unknown",
-            process: Int64(getpid()), startedAt: clock.now(), id: Hex.lower(Random.bytes(16)),
+            process: Int64(getpid()), startedAt: clock.now(), id: Random.hex(16),
             place: line(of: "/etc/machine-id").map { digest("\($0) \(dataDirectory)") } ?? "",
             directory: folder(dataDirectory).map(digest) ?? "")
     }
@@ -96,7 +96,7 @@ struct OwnerDocument: Sendable, Hashable {
     /// A random id of each renewal: a copy of a running machine renews with other ones.
     let renewal: String
 
-    init(_ holder: PrefixHolder, renewal: String = Hex.lower(Random.bytes(16))) {
+    init(_ holder: PrefixHolder, renewal: String = Random.hex(16)) {
         self.holder = holder
         self.renewal = renewal
     }

@@ -29,7 +29,7 @@ package final class LayoutWriter: @unchecked Sendable {  // used by one thread a
     private let label: SegmentLabel
     private let bucket: SegmentBucket
     private let reservations: SegmentReservations
-    private let layoutID = Hex.lower(Random.bytes(16))
+    private let layoutID = Random.hex(16)
     private var attempts: [Attempt] = []
     /// The number of attempts that were used.
     private var used = 0
@@ -85,7 +85,7 @@ package final class LayoutWriter: @unchecked Sendable {  // used by one thread a
 
     /// Schedules the removal of further segments.
     private func reserve(_ count: Int) throws {
-        let segmentIDs = (0..<count).map { _ in Hex.lower(Random.bytes(16)) }
+        let segmentIDs = (0..<count).map { _ in Random.hex(16) }
         let reserved = try reservations.reserve(segmentIDs, mayUseReserve: true)
         attempts += zip(segmentIDs, reserved).map(Attempt.init)
     }

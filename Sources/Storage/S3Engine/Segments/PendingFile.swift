@@ -46,10 +46,10 @@ final class PendingFile: Sendable {
 
     /// Returns the key and the properties of a further segment.
     func nextAttempt(_ md5: [UInt8]?, _ bucket: SegmentBucket) throws -> (key: String, S3Properties) {
-        var segmentID = segmentID == nil ? id : Hex.lower(Random.bytes(16))
+        var segmentID = segmentID == nil ? id : Random.hex(16)
         if case .extension(_, _, let reserving) = origin {
             // Not that of the file: the removal of an attempt that failed must not be the file's.
-            segmentID = Hex.lower(Random.bytes(16))
+            segmentID = Random.hex(16)
             let reserved = try reserving.reserve([segmentID])
             reservations.withLock { $0 += reserved }
         }

@@ -121,7 +121,7 @@ extension S3Engine {
         let records = StoreRecords(connection)
         // Copies have the layout, too; it is one that does not change, because the upload is completed.
         guard try records.layout(of: fileID) == earlier, try !records.isRemovalScheduled(fileID) else { return }
-        let released = Hex.lower(Random.bytes(16))
+        let released = Random.hex(16)
         try records.moveFiles(of: earlier, to: layout.record(in: connection))
         try records.addFile(released, layout: earlier)
         try scheduleRemoval(of: released, in: connection)
