@@ -1,8 +1,6 @@
 import Basics
 import Foundation
-import Glibc
 import Synchronization
-import TestSupport
 
 /// An HTTP/1.1 server that keeps the bytes of each request, answers each with 204, and never sends `100 Continue`. Each connection has
 /// a thread of its own.
@@ -13,20 +11,8 @@ public final class RawReceiver: Sendable {
         public let body: [UInt8]
     }
 
-    public enum Failure: Error {
-        case listen(errno: Int32)
-    }
-
-    private struct State {
-        var isStopped = false
-        var open: [Int32] = []
-        var accepted = 0
-        var requests: [Request] = []
-    }
-
-    public let port: UInt16
-    private let listener: Int32
-    private let state = Lock(State())
+    private let server: RawServer
+    private let received: Lock<[Request]>
 
     /// - Parameters:
     ///   - answering: called on the connection's thread before the answer to a request.
@@ -35,70 +21,36 @@ public final class RawReceiver: Sendable {
         _ answering: @escaping @Sendable (Request) -> Void = { _ in },
         closing: @escaping @Sendable (Request) -> Bool = { _ in false }
     ) throws {
-        (listener, port) = try RawServer.listen()
-        _ = TestThread { [self] in
+        let received = Lock<[Request]>([])
+        self.received = received
+        server = try RawServer { peer in
             while true {
-                let socket = accept(listener, nil, nil)
-                guard socket >= 0 else { break }
-                let isStopped = state.withLock { state in
-                    state.accepted += 1
-                    state.open.append(socket)
-                    return state.isStopped
-                }
-                if isStopped { shutdown(socket, Int32(SHUT_RDWR)) }
-                _ = TestThread { [self] in serve(socket, closing, answering) }
+                let request = try Self.next(peer)
+                received.withLock { $0.append(request) }
+                if closing(request) { break }
+                answering(request)
+                try peer.send("HTTP/1.1 204 No Content\r\n\r\n")
             }
-            close(listener)
         }
     }
+
+    public var port: UInt16 { server.port }
 
     /// The number of connections so far.
-    public var accepted: Int { state.withLock { $0.accepted } }
+    public var accepted: Int { server.accepted }
 
     /// The requests so far, in the order in which their bodies were complete.
-    public var requests: [Request] { state.withLock { $0.requests } }
+    public var requests: [Request] { received.withLock { $0 } }
 
     /// Ends all connections.
-    public func stop() {
-        let open = state.withLock { state in
-            state.isStopped = true
-            return state.open
-        }
-        for socket in open { shutdown(socket, Int32(SHUT_RDWR)) }
-        shutdown(listener, Int32(SHUT_RDWR))
-    }
+    public func stop() { server.stop() }
 
-    private func serve(_ socket: Int32, _ closing: (Request) -> Bool, _ answering: (Request) -> Void) {
-        var held: [UInt8] = []
-        while let request = next(socket, &held) {
-            state.withLock { $0.requests.append(request) }
-            if closing(request) { break }
-            answering(request)
-            let response = Array("HTTP/1.1 204 No Content\r\n\r\n".utf8)
-            guard send(socket, response, response.count, Int32(MSG_NOSIGNAL)) == response.count else { break }
-        }
-        state.withLock { $0.open.removeAll { $0 == socket } }
-        close(socket)
-    }
-
-    private func next(_ socket: Int32, _ held: inout [UInt8]) -> Request? {
-        let end = Array("\r\n\r\n".utf8)
-        while true {
-            if let range = held.firstRange(of: end) {
-                let head = String(decoding: held[..<range.lowerBound], as: UTF8.self)
-                let length = head.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length:") }
-                    .flatMap { Int($0.dropFirst(15).trimmingCharacters(in: .whitespaces)) }
-                let size = length ?? 0
-                if held.count - range.upperBound >= size {
-                    let body = Array(held[range.upperBound...].prefix(size))
-                    held.removeFirst(range.upperBound + size)
-                    return Request(head: head, body: body)
-                }
-            }
-            var block = [UInt8](repeating: 0, count: 64 << 10)
-            let count = recv(socket, &block, block.count, 0)
-            guard count > 0 else { return nil }
-            held += block[..<count]
-        }
+    private static func next(_ peer: RawPeer) throws -> Request {
+        let head = try peer.head()
+        let length = head.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length:") }
+            .flatMap { Int($0.dropFirst(15).trimmingCharacters(in: .whitespaces)) }
+        let body = peer.body(length ?? 0)
+        guard body.count == length ?? 0 else { throw RawPeer.Failure.ended }
+        return Request(head: head, body: body)
     }
 }

@@ -6,6 +6,10 @@ import TestSupport
 
 /// A server whose connections are handled by a test, each on a thread of its own.
 public final class RawServer: Sendable {
+    public enum Failure: Error {
+        case listen(errno: Int32)
+    }
+
     private struct State {
         var isStopped = false
         var open: [Int32] = []
@@ -60,7 +64,7 @@ public final class RawServer: Sendable {
     }
 
     /// Listens on a free port of this machine.
-    static func listen() throws -> (socket: Int32, port: UInt16) {
+    private static func listen() throws -> (socket: Int32, port: UInt16) {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -72,7 +76,7 @@ public final class RawServer: Sendable {
                     && getsockname(listener, $0, &length) == 0
             }
         }
-        guard isListening else { throw RawReceiver.Failure.listen(errno: errno) }
+        guard isListening else { throw Failure.listen(errno: errno) }
         return (listener, UInt16(bigEndian: address.sin_port))
     }
 }
