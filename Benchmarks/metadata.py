@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 from measuring import CLIENT_CORE, ROOT, SERVER_CORE, figure, resident_mebibytes
@@ -234,34 +235,56 @@ def searches(lists: "Lists") -> None:
 UNKNOWN = ["zzz", "run-99999999", "0-0", "12345678_", "mcap.run", "_run", "9.mcap0", "07_00000000.", "5555_5555", "x1"]
 
 
-def parts(lists: "Lists", database: Path, objects: int) -> None:
-    """Measures the first page of 1,000 parts of names with this process as the client, and the size of their index."""
+def parts_of_names(database: Path, objects: int) -> list[str]:
+    """Returns 1,000 parts of names in a catalog, 3 to 12 characters long; the same ones each time."""
     choose = random.Random(5)
+    parts = []
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
-        positions = [choose.randrange(1, objects + 1) for _ in range(1000)]
-        names = [
-            connection.execute("SELECT name FROM objects WHERE position = ?", (each,)).fetchone()[0]
-            for each in positions
-        ]
+        for position in [choose.randrange(1, objects + 1) for _ in range(1000)]:
+            (name,) = connection.execute("SELECT name FROM objects WHERE position = ?", (position,)).fetchone()
+            length = choose.choice([3, 4, 5, 6, 8, 12])
+            start = choose.randrange(len(name) - length + 1)
+            parts.append(name[start : start + length])
+    return parts
+
+
+def duration_of_part(lists: "Lists", part: str) -> tuple[float, int]:
+    """Returns the duration in milliseconds of a part's first page, with this process as the client, and its number of objects."""
+    began = time.perf_counter()
+    reply = lists.user.objects("ListObjects", page_size=PAGE, filter=f'"{part}"')
+    return (time.perf_counter() - began) * 1000, len(reply.objects)
+
+
+@dataclass
+class PartTimes:
+    """The durations of first pages of parts of names, in milliseconds."""
+
+    median: float
+    p99: float
+    #: The longest of the parts that no name has.
+    unknown: float
+
+    @classmethod
+    def measured(cls, lists: "Lists", parts: list[str]) -> "PartTimes":
+        times = []
+        for part in parts:
+            duration, found = duration_of_part(lists, part)
+            assert found, part
+            times.append(duration)
+        unknown = max(duration_of_part(lists, part)[0] for part in UNKNOWN)
+        return cls(statistics.median(times), statistics.quantiles(times, n=100)[98], unknown)
+
+
+def parts(lists: "Lists", database: Path, objects: int) -> None:
+    """Measures the first pages of parts of names, and the size of their index."""
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
         (size,) = connection.execute("SELECT sum(pgsize) FROM dbstat WHERE name = 'object_trigrams'").fetchone()
     figure("metadata.parts.bytes_per_object", [size / objects], "B")
-
-    def took(word: str) -> tuple[float, int]:
-        began = time.perf_counter()
-        reply = lists.user.objects("ListObjects", page_size=PAGE, filter=f'"{word}"')
-        return (time.perf_counter() - began) * 1000, len(reply.objects)
-
-    times = []
-    for name in names:
-        length = choose.choice([3, 4, 5, 6, 8, 12])
-        start = choose.randrange(len(name) - length + 1)
-        duration, found = took(name[start : start + length])
-        assert found, name
-        times.append(duration)
-    quantiles = statistics.quantiles(times, n=100)
-    figure("metadata.parts.first_page.median", [statistics.median(times)], "ms")
-    figure("metadata.parts.first_page.p99", [quantiles[98]], "ms")
-    figure("metadata.parts.unknown.longest", [max(took(word)[0] for word in UNKNOWN)], "ms")
+    words = parts_of_names(database, objects)
+    times = [PartTimes.measured(lists, words) for _ in range(ROUNDS)]
+    figure("metadata.parts.first_page.median", [each.median for each in times], "ms")
+    figure("metadata.parts.first_page.p99", [each.p99 for each in times], "ms")
+    figure("metadata.parts.unknown.longest", [each.unknown for each in times], "ms")
 
 
 def index_names(binary: str, directory: Path) -> None:

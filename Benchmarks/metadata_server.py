@@ -316,6 +316,14 @@ def measure_lists(binary: str, stubs, cache: Path) -> None:
                         used.append(cpu["gateway"] + cpu["server"])
                 figure(f"metadata.postgres.list.{name}", times[1], "ms", "SQLite", times[0])
                 figure(f"metadata.postgres.list.{name}.cpu", usages[1], "us", "SQLite", usages[0])
+            words = metadata.parts_of_names(source / "data" / "gateway.db", OBJECTS)
+            found: list[list[metadata.PartTimes]] = [[], []]
+            for _ in range(ROUNDS):
+                for each, times in zip(lists, found, strict=True):
+                    times.append(metadata.PartTimes.measured(each, words))
+            for name in ("median", "p99", "unknown"):
+                values = [[getattr(each, name) for each in times] for times in found]
+                figure(f"metadata.postgres.parts.{name}", values[1], "ms", "SQLite", values[0])
         finally:
             for each in running:
                 each.close()
