@@ -385,6 +385,9 @@ def pages(binary: str, stubs, cache: Path) -> None:
                 peer = f"{SMALL} objects, page {beside}"
                 figure(f"metadata.page_{page}.{name}", times[LARGE], "ms", peer, times[SMALL])
         searches(lists[LARGE])
+        # All match, and are neighbors in the table.
+        dense = lists[SMALL].facets("weather=rain")
+        figure(f"metadata.facets.dense.{SMALL}", [dense.run(1, 50)[1] for _ in range(ROUNDS)], "ms")
         parts(lists[LARGE], running[LARGE].data / "gateway.db", LARGE)
         figure("metadata.lists.resident", [resident_mebibytes(running[LARGE].process.pid)], "MiB")
     finally:
