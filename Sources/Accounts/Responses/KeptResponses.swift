@@ -39,16 +39,15 @@ package struct KeptResponses: Sendable {
         let end = clock.now().adding(Self.lifetime)
         // Two responses for a value may differ, for example in a signature.
         let stored = Lock<Response?>(nil)
+        let observer = WriteObserver { [values] value, connection in
+            guard let value = value as? Value else { return }
+            let response = respond(value)
+            stored.withLock { $0 = response }
+            try KeptResponseRecords(connection).insert(
+                call, values.seal(response.encoded(), of: call.owner), until: end)
+        }
         do {
-            let value = try await WriteResult.$observer.withValue(
-                { [values] value, connection in
-                    guard let value = value as? Value else { return }
-                    let response = respond(value)
-                    stored.withLock { $0 = response }
-                    try KeptResponseRecords(connection).insert(
-                        call, values.seal(response.encoded(), of: call.owner), until: end)
-                },
-                operation: execute)
+            let value = try await WriteObserver.$current.withValue(observer, operation: execute)
             return stored.withLock { $0 } ?? respond(value)
         } catch {
             // Another gateway may have executed the call meanwhile.

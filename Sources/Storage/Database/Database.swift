@@ -245,13 +245,13 @@ package final class Database: Sendable {
         reply: @escaping @Sendable (Result<T, any Error>) -> Void
     ) {
         preconditionOutside()
-        let (identity, lease, observer) = (identity, Lease.current, WriteResult.observer)
+        let (identity, lease, observer) = (identity, Lease.current, WriteObserver.current)
         do {
             let marked = { @Sendable connection in
                 try ThreadMark.closure.with(identity) {
                     try lease?.require(in: connection)
                     let value = try body(connection)
-                    try observer?(value, connection)
+                    try observer?.note(value, connection)
                     return value
                 }
             }
