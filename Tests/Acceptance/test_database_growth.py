@@ -1,5 +1,6 @@
 """The speed of writes, and the size of the tables, of a gateway with its database on a server, while backups and snapshots exist."""
 
+import itertools
 import json
 import os
 import threading
@@ -43,14 +44,20 @@ class Uploads:
             thread.start()
 
     def _run(self, fleet: Fleet, number: int) -> None:
-        uploader, seed = fleet.uploader(), number * 10_000_000
-        while not self._ending.is_set():
-            seed += 1
-            try:
+        uploader = fleet.uploader()
+        try:
+            for seed in itertools.count(number * 10_000_000):
+                if self._ending.is_set():
+                    return
+                # The token ends before the test does.
+                if seed % 1000 == 999:
+                    uploader.sign_in()
                 completed(uploader, content(1000, seed))
                 self.count += 1
-            except Exception as error:
-                self.failures.append(repr(error))
+        except Exception as error:
+            # The other callers are of no use without this one.
+            self.failures.append(repr(error))
+            self._ending.set()
 
     def end(self) -> None:
         self._ending.set()
