@@ -160,8 +160,8 @@ class Service:
             quota.close()
 
 
-def streams(one: Callable[[], int]) -> Callable[[], float]:
-    """Returns work of clients that each repeat `one` for some seconds; `one` returns its number of bytes."""
+def streams(one: Callable[[int], int]) -> Callable[[], float]:
+    """Returns work of clients that each repeat `one`, which gets the client's number and returns bytes, for some seconds."""
 
     def run() -> float:
         end = time.monotonic() + SECONDS
@@ -170,7 +170,7 @@ def streams(one: Callable[[], int]) -> Callable[[], float]:
         def repeat(index: int) -> None:
             try:
                 while time.monotonic() < end:
-                    counts[index] += one()
+                    counts[index] += one(index)
             except Exception as error:
                 failures.append(error)
 
@@ -200,7 +200,6 @@ def works(service: Service) -> dict[str, tuple[float, str, Callable[[int], Calla
         urlsplit(store.generate_presigned_url("upload_part", Params=place | {"PartNumber": number}, ExpiresIn=86_400))
         for number in range(1, 1 + STREAMS)
     ]
-    numbers = iter(range(1 << 30))
     token = service.fleet.uploader().sign_in().token
     reads = metadata.Load(
         listener, "DataGatewayObjectService/ListObjects", stubs.gateway.ListObjectsRequest(page_size=PAGE), user.token
@@ -209,14 +208,15 @@ def works(service: Service) -> dict[str, tuple[float, str, Callable[[int], Calla
         listener, "DataGatewayService/CreateLogicalUpload", stubs.gateway.CreateLogicalUploadRequest(), token
     )
 
-    def sent() -> int:
+    def sent(_: int) -> int:
         with closing(Reader(url)) as reader:
             reader.read(BODY)
         return BODY
 
-    def received() -> int:
-        part = parts[next(numbers) % STREAMS]
-        assert fetch(part.netloc, "PUT", f"{part.path}?{part.query}", data).status == 200
+    def received(stream: int) -> int:
+        part = parts[stream]
+        reply = fetch(part.netloc, "PUT", f"{part.path}?{part.query}", data)
+        assert reply.status == 200, (reply.status, reply.body[:300])
         return BODY
 
     def calls(load: metadata.Load, each: int) -> Callable[[int], Callable[[], float]]:
