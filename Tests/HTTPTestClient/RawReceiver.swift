@@ -11,8 +11,12 @@ public final class RawReceiver: Sendable {
         public let body: [UInt8]
     }
 
+    private final class Received: Sendable {
+        let requests = Lock<[Request]>([])
+    }
+
     private let server: RawServer
-    private let received: Lock<[Request]>
+    private let received: Received
 
     /// - Parameters:
     ///   - answering: called on the connection's thread before the answer to a request.
@@ -21,12 +25,12 @@ public final class RawReceiver: Sendable {
         _ answering: @escaping @Sendable (Request) -> Void = { _ in },
         closing: @escaping @Sendable (Request) -> Bool = { _ in false }
     ) throws {
-        let received = Lock<[Request]>([])
+        let received = Received()
         self.received = received
         server = try RawServer { peer in
             while true {
                 let request = try Self.next(peer)
-                received.withLock { $0.append(request) }
+                received.requests.withLock { $0.append(request) }
                 if closing(request) { break }
                 answering(request)
                 try peer.send("HTTP/1.1 204 No Content\r\n\r\n")
@@ -40,7 +44,7 @@ public final class RawReceiver: Sendable {
     public var accepted: Int { server.accepted }
 
     /// The requests so far, in the order in which their bodies were complete.
-    public var requests: [Request] { received.withLock { $0 } }
+    public var requests: [Request] { received.requests.withLock { $0 } }
 
     /// Ends all connections.
     public func stop() { server.stop() }
