@@ -34,6 +34,7 @@ struct Asset: Sendable {
 
     private static let scripts: [String: [UInt8]] = [
         "account.js": PackageResources.account_js,
+        "actor.js": PackageResources.actor_js,
         "api.js": PackageResources.api_js,
         "app.js": PackageResources.app_js,
         "archive-upload.js": PackageResources.archive_upload_js,

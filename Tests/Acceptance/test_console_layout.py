@@ -69,7 +69,15 @@ BROKEN = {
     "overlap": ("add('.tile h2 { margin-bottom: -1.5rem !important }')", "overlap by"),
     "page": ("add('main { min-width: 3000px }')", "beside the screen"),
     "table": ("add('.scroll table { width: 200% }')", "wider than its place"),
+    "word": ("add('.page-header h1 { flex: none; width: 2rem; min-width: 0 }')", "the word “Overview” is broken"),
+    "null": ("document.querySelector('main').append(null)", "shows “null”"),
     "axis": ("document.querySelector('.axis span').textContent = '5 KiB'", "wrong numbers 5 KiB"),
+    "odd": ("document.querySelectorAll('.axis span')[1].textContent = '819 KiB'", "the odd number 819 KiB"),
+    "times": (
+        "for (const text of ['Nov 3, 07:10', 'Nov 3, 07:10:30']) { const time = document.createElement('time'); "
+        "time.append(text); document.querySelector('main td').append(time) }",
+        "times with seconds and without",
+    ),
     "values": ("document.querySelectorAll('rect').forEach((each) => each.removeAttribute('height'))", "without values"),
 }
 

@@ -83,12 +83,12 @@ DISKS = {
     "far": (
         {"storeFreeBytes": 8 * GIB, "state": "GROWING", "fullAt": "2099-12-14T12:00:00Z"},
         "",
-        "full on December 14, 2099",
+        "full on Dec 14, 2099",
     ),
     "soon": (
         {"storeFreeBytes": 8 * GIB, "state": "GROWING", "fullAt": "2026-01-01T12:00:00Z"},
-        "The disk will be full on January 1, 2026, if it fills as in the last days.",
-        "20 % used, 8 GiB free, full on January 1, 2026.",
+        "The disk will be full on Jan 1, 2026, if it fills as in the last days.",
+        "20 % used, 8 GiB free, full on Jan 1, 2026.",
     ),
     "nearly full": (
         {"storeFreeBytes": 1.5 * GIB, "state": "NOT_GROWING"},

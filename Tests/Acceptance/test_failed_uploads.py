@@ -189,7 +189,7 @@ def test_console_leads_from_the_overview_to_what_failed(view, new_organization, 
     assert "run8.mcap" not in names(view), "what a person canceled needs no attention"
     assert view.field("Cause").get_attribute("value") == "UNEXPECTED"
     row = next(row for row in view.rows() if row["Name"].startswith("run7.mcap"))
-    assert (row["Cause"], row["Reason"], row["Actor"]) == ("aborted", "disk error on the robot", "the device")
+    assert (row["Cause"].split("\n"), row["Reason"]) == (["aborted", "by the device"], "disk error on the robot")
     look("uploads-failed")
     # An organization without any is told so.
     boss = new_organization()

@@ -254,7 +254,7 @@ function titled(body) {
 /** Shows the title and grey places until the page has what it shows. */
 function showSkeleton(body, { title }) {
   body.replaceChildren(h('div', { class: 'skeleton', 'aria-busy': 'true' },
-    h('p', { class: 'skeleton-title', 'aria-hidden': 'true' }, title), h('p', { class: 'unseen' }, 'The page is being loaded.'),
+    h('p', { class: 'skeleton-title', role: 'heading', 'aria-level': 1 }, title), h('p', { class: 'unseen' }, 'The page is being loaded.'),
     h('div'), h('div'), h('div')))
 }
 

@@ -37,7 +37,7 @@ function scheduleTable(schedules) {
     { title: 'Schedule', cell: (schedule) => schedule.name },
     { title: 'Every', cell: (schedule) => formatDuration(Number(schedule.intervalSeconds ?? 0)) },
     { title: 'State', cell: stateBadge },
-    { title: 'Last backup', cell: (schedule) => timeElement(schedule.lastSuccessAt) ?? 'never' },
+    { title: 'Last backup', cell: (schedule) => timeElement(schedule.lastSuccessAt, { isShort: true }) ?? 'never' },
     { title: 'Took', isNumber: true, cell: ({ lastSuccessAt, lastDurationSeconds }) =>
       lastSuccessAt && formatDuration(Number(lastDurationSeconds ?? 0)) },
     { title: 'Size', isNumber: true, cell: ({ lastSuccessAt, lastSizeBytes }) =>

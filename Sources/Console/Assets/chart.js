@@ -15,7 +15,9 @@ export function axisMaximum(maximum, isBytes = false) {
   if (isBytes && maximum / base > 1000) base *= 1024
   const scaled = maximum / base
   const power = scaled <= 1 ? 1 : 10 ** Math.floor(Math.log10(scaled))
-  return Math.round(base * power * steps.find((step) => step * power >= scaled))
+  // The half of 1.6 MiB is 819 KiB.
+  const isRound = (step) => !(isBytes && power === 1 && step > 1 && step < 2)
+  return Math.round(base * power * steps.find((step) => isRound(step) && step * power >= scaled))
 }
 
 /**
@@ -29,12 +31,14 @@ export function dayChart(title, points, { format, isBytes = false, summary = '' 
   }
   const maximum = axisMaximum(Math.max(...points.map((point) => point.value)), isBytes)
   const step = width / points.length
+  // Bars of many days have no space between them.
+  const gap = points.length > 120 ? 0 : 0.2
   const readout = h('span', { class: 'readout' })
   const bars = points.map((point, index) => {
     const barHeight = ((height - 1) * point.value) / maximum
     // A small value stays visible; zero has no bar.
     const visibleHeight = point.value > 0 ? Math.max(2, barHeight) : 0
-    const bar = svg('rect', { x: (index + 0.1) * step, y: height - 1 - visibleHeight, width: step * 0.8, height: visibleHeight })
+    const bar = svg('rect', { x: (index + gap / 2) * step, y: height - 1 - visibleHeight, width: step * (1 - gap), height: visibleHeight })
     // The whole height of a day, so that small bars can be pointed at.
     const area = svg('rect', { x: index * step, y: 0, width: step, height, class: 'hit' })
     area.addEventListener('pointerenter', () => { readout.textContent = `${point.day}: ${format(point.value)}` })

@@ -1,5 +1,5 @@
 import { call, hasRole } from './api.js'
-import { badge, breadcrumb, button, copyable, h, nameText, pageHeader, propertyList, showNotice } from './dom.js'
+import { badge, breadcrumb, button, copyable, h, nameLink, nameText, pageHeader, propertyList, showNotice } from './dom.js'
 import { showFormDialog } from './dialog.js'
 import { enumLabel, formatBytes, formatCount, timeElement } from './format.js'
 import { pagedTable } from './table.js'
@@ -29,7 +29,7 @@ export async function renderCopies(body) {
     h('p', {}, 'Select objects on the page ', h('a', { href: '#/objects' }, 'Objects'), ' to copy them to a destination '
       + 'of the gateway’s configuration.'),
     pagedTable([
-      { title: 'Started', cell: (job) => h('a', { href: `#/copies/${job.copyJobId}` }, timeElement(job.createdAtUnix)) },
+      { title: 'Started', cell: (job) => h('a', { href: `#/copies/${job.copyJobId}` }, timeElement(job.createdAtUnix, { isShort: true })) },
       { title: 'State', cell: (job) => stateBadge(job.status, 'COPY_JOB_STATUS_') },
       { title: 'Destination', cell: (job) => placeText(job.destination) },
       { title: 'Copied', isNumber: true, cell: (job) => `${job.completedItems ?? 0} of ${job.totalItems ?? 0}` },
@@ -71,7 +71,7 @@ export async function renderCopy(body, { id, signal }) {
         ['Finished', timeElement(job.finishedAtUnix)],
         ['Job id', copyable(job.copyJobId)],
       ]))
-    if (finished !== wasFinished || !items.firstChild) items.replaceChildren(itemTable(id))
+    if (finished !== wasFinished || !items.firstChild) items.replaceChildren(itemTable(id, job.destination.keyTemplate))
   }
 
   body.replaceChildren(breadcrumb('Copy jobs', '#/copies', id), pageHeader('Copy job', cancel), facts,
@@ -88,9 +88,15 @@ export async function renderCopy(body, { id, signal }) {
   }
 }
 
-function itemTable(copyJobId) {
+/** An object by its name, if the keys end with it, else by its id. */
+function itemLink({ fileId, destinationObjectKey }, keyTemplate = '') {
+  const name = /(^|\/)\{name\}$/.test(keyTemplate) && destinationObjectKey.split('/').pop()
+  return name ? nameLink(name, `#/objects/${fileId}`) : h('a', { href: `#/objects/${fileId}` }, h('code', { class: 'id' }, fileId))
+}
+
+function itemTable(copyJobId, keyTemplate) {
   return pagedTable([
-    { title: 'Object', cell: (item) => h('a', { href: `#/objects/${item.fileId}` }, h('code', { class: 'id' }, item.fileId)) },
+    { title: 'Object', cell: (item) => itemLink(item, keyTemplate) },
     { title: 'Key', cell: (item) => h('code', {}, nameText(item.destinationObjectKey)) },
     { title: 'State', cell: (item) => stateBadge(item.status, 'COPY_ITEM_STATUS_') },
     { title: 'Copied', isNumber: true, cell: (item) => `${formatBytes(item.copiedBytes)} of ${formatBytes(item.sourceSize)}` },

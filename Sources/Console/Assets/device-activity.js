@@ -1,3 +1,4 @@
+import { actorElement } from './actor.js'
 import { call, hasRole } from './api.js'
 import { dayChart } from './chart.js'
 import { badge, h } from './dom.js'
@@ -115,7 +116,7 @@ function timeline(device, objects, first, uploads, lines) {
       && { at: seconds(first.verifiedAtUnix), text: 'First upload', details: objectLink(first) },
     ...lines.filter(({ action }) => !['RegisterDevice', 'InitDevice'].includes(action)).map((line) => ({
       at: line.at, text: line.result === 'OK' ? eventTexts[line.action] ?? line.action : badge(`${line.action} refused`, 'bad'),
-      details: line.result === 'OK' ? `by ${line.actor}` : `${line.result}${line.count > 1 ? `, ${line.count} times` : ''}`,
+      details: line.result === 'OK' ? ['by ', actorElement(line.actor)] : `${line.result}${line.count > 1 ? `, ${line.count} times` : ''}`,
     })),
   ]
   return events.filter(Boolean).sort((one, other) => Date.parse(other.at) - Date.parse(one.at))

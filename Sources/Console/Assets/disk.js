@@ -2,7 +2,7 @@ import { formatBytes } from './format.js'
 
 /** The disk of the gateway's objects, as GetSystemStatus describes it, and sentences about it. */
 
-const dateFormat = new Intl.DateTimeFormat('en', { dateStyle: 'long' })
+const dateFormat = new Intl.DateTimeFormat('en', { dateStyle: 'medium' })
 /** Time before the disk is full at which it is a warning, in milliseconds. */
 const forecastWarning = 14 * 86_400_000
 

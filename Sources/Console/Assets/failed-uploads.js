@@ -104,13 +104,13 @@ function columns() {
       keepDeviceNames([[deviceId, deviceName]])
       return deviceLink(deviceId)
     } },
-    { title: 'Site', isMinor: true, cell: ({ siteId }) => siteName(siteId) },
-    { title: 'Cause', cell: ({ cause }) => badge(enumLabel(cause, causePrefix), isUnexpected(cause) ? 'bad' : '') },
-    { title: 'Reason', cell: ({ reason }) => reason || null },
+    { title: 'Site', isMinor: true, cell: ({ siteId }) => h('span', { class: 'words' }, siteName(siteId)) },
+    { title: 'Cause', cell: ({ cause, endedBy }) => h('span', {}, badge(enumLabel(cause, causePrefix), isUnexpected(cause) ? 'bad' : ''),
+      endedBy && h('small', { class: 'id' }, `by ${partyText(endedBy)}`)) },
+    { title: 'Reason', cell: ({ reason }) => reason ? h('span', { class: 'words' }, reason) : null },
     { title: 'Stored', isNumber: true, cell: storedText },
     { title: 'Started', isMinor: true, cell: ({ createdAt }) => timeElement(createdAt, { isShort: true }) },
     { title: 'Ended', cell: ({ endedAt }) => timeElement(endedAt, { isShort: true }) },
-    { title: 'Actor', isMinor: true, cell: ({ endedBy }) => partyText(endedBy) },
   ].filter(Boolean)
 }
 

@@ -22,7 +22,7 @@ export async function renderKeys(body, { query, reload }) {
       { title: 'State', cell: enabledBadge },
       { title: 'Time zone', cell: (site) => site.timeZone || '–' },
       { title: 'Silent after', cell: (site) => silenceText(site.silentAfterHours, 'the gateway') },
-      { title: 'Created', cell: (site) => timeElement(site.createdAt) },
+      { title: 'Created', cell: (site) => timeElement(site.createdAt, { isShort: true }) },
       { title: '', isActions: true, cell: (site) => hasRole('admin') && [button('Edit', () => editSite(site, reload)), enableButton(site, {
         kind: 'Site', name: site.name,
         consequence: 'All keys of the site, and of its devices, stop working with the next call, until the site is '
@@ -43,8 +43,8 @@ async function keySection(site, reload) {
       { title: 'Key', cell: (key) => nameText(key.keyName) },
       { title: 'Owner', cell: (key) => (key.principal?.deviceId ? deviceLink(key.principal.deviceId) : 'site') },
       { title: 'State', cell: enabledBadge },
-      { title: 'Expires', cell: (key) => timeElement(key.expiredAt) ?? 'never' },
-      { title: 'Last used', cell: (key) => timeElement(key.lastUsedAt) ?? 'never' },
+      { title: 'Expires', cell: (key) => timeElement(key.expiredAt, { isShort: true }) ?? 'never' },
+      { title: 'Last used', cell: (key) => timeElement(key.lastUsedAt, { isShort: true }) ?? 'never' },
       { title: '', isActions: true, cell: (key) => [
         button('Rotate', () => rotateKey(key, reload)),
         enableButton(key, {

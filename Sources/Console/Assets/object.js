@@ -1,3 +1,4 @@
+import { actorElement } from './actor.js'
 import { call, hasRole } from './api.js'
 import { auditAddress } from './audit-filter.js'
 import { alertMessage, badge, breadcrumb, button, copyable, h, pageHeader, propertyList, showNotice } from './dom.js'
@@ -43,7 +44,7 @@ export async function renderObject(body, { id, reload, signal }) {
       isReadable && previewSection(object, signal),
       propertyList([
         ['In the trash since', timeElement(object.trashedAt)],
-        ['Actor', details.trashedBy],
+        ['Actor', actorElement(details.trashedBy, deviceOrganization)],
         ['Reason', details.trashReason],
         ['Deleted permanently', timeElement(details.purgeAt)],
         ['State', isCorrupted

@@ -19,7 +19,7 @@ export async function renderOrganizations(body, { reload }) {
     table([
       { title: 'Organization', cell: (each) => nameText(each.organization) },
       { title: 'Name', cell: (each) => each.displayName || null },
-      { title: 'Created', cell: (each) => timeElement(each.createdAt) },
+      { title: 'Created', cell: (each) => timeElement(each.createdAt, { isShort: true }) },
       { title: '', isActions: true, cell: (each) => [
         button('Rename', () => renameOrganization(each, reload)),
         button('Statistics', () => showStatistics(each)),

@@ -22,7 +22,7 @@ export async function previewMCAP(object, signal) {
     { title: 'Type', cell: (channel) => schemas.get(channel.schemaID)?.name || null },
     { title: 'Encoding', cell: (channel) => channel.encoding || null },
     { title: 'Messages', isNumber: true,
-      cell: (channel) => statistics && (statistics.counts.get(channel.id) ?? 0n).toLocaleString('en') },
+      cell: (channel) => countsTopics(statistics) ? (statistics.counts.get(channel.id) ?? 0n).toLocaleString('en') : null },
     { title: 'Rate', isNumber: true, cell: (channel) => rate(channel, statistics, range) },
   ], topics.slice(0, topicLimit),
     hasTopics ? 'The summary of the recording does not list its topics.' : 'The recording has no topics.')
@@ -69,6 +69,11 @@ function nanosecondTime(nanoseconds) {
   if (milliseconds < 86_400_000 * 365) return `${(milliseconds / 1000).toFixed(3)} s`
   const date = new Date(milliseconds)
   return Number.isNaN(date.getTime()) ? `${nanoseconds} ns` : timeElement(date.toISOString())
+}
+
+/** Whether a recording with messages says how many of them each topic has, which the format leaves open. */
+function countsTopics(statistics) {
+  return Boolean(statistics) && (statistics.counts.size > 0 || statistics.messages === 0n)
 }
 
 function rate(channel, statistics, range) {

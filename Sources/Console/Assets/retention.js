@@ -1,3 +1,4 @@
+import { actorElement } from './actor.js'
 import { call } from './api.js'
 import { deviceLink } from './device-names.js'
 import { alertMessage, badge, button, h, nameLink, pageHeader, showNotice } from './dom.js'
@@ -171,12 +172,12 @@ async function confirmSetting(title, text, { affectedObjects }, action, notice, 
 
 function operationTable() {
   return pagedTable([
-    { title: 'Started', cell: (operation) => timeElement(operation.createdAt) },
+    { title: 'Started', cell: (operation) => timeElement(operation.createdAt, { isShort: true }) },
     { title: 'Kind', cell: (operation) => operationKind(operation) },
     { title: 'State', cell: (operation) => badge(operationStatus(operation), operationStatus(operation) === 'succeeded' && 'good') },
     { title: 'Filter', cell: (operation) => operation.filter ? h('code', {}, operation.filter) : null },
     { title: 'Reason', cell: (operation) => operation.reason || null },
-    { title: 'Actor', cell: (operation) => operation.createdBy },
+    { title: 'Actor', cell: (operation) => actorElement(operation.createdBy) },
     { title: 'Objects', isNumber: true, cell: (operation) => formatCount(processedObjects(operation), 'object') },
     { title: '', isActions: true, cell: (operation) => [button('Show', () => followOperation(operation)),
       canUndo(operation) && button('Undo', () => undoOperation(operation).then(() => location.reload()))] },

@@ -3,7 +3,7 @@ import { formField } from './dialog.js'
 import { diskOf, fullText, growthText, usedPercent, usedText } from './disk.js'
 import { h, pageHeader } from './dom.js'
 import { termFor, withDateRange } from './filter-terms.js'
-import { formatBytes, formatCount } from './format.js'
+import { dayText, formatBytes, formatCount } from './format.js'
 import { objectsAddress } from './object-facets.js'
 import { table } from './table.js'
 import { callInZone, chosenZone } from './time-zone.js'
@@ -106,7 +106,7 @@ function columns(by) {
 }
 
 function valueCell(by, { name, value, displayName, filter }) {
-  const text = name ?? (displayName || (by === 'site' ? `site ${value}` : value) || 'empty')
+  const text = name ?? (displayName || (by === 'site' ? `site ${value}` : by === 'month' ? dayText(`${value}-01`, true) : value) || 'empty')
   const main = filter ? h('a', { href: objectsAddress(filter), class: text.length <= 32 ? 'id' : 'name' }, h('bdi', {}, text)) : text
   return by === 'device' && displayName ? h('span', { class: 'device' }, main, ' ', h('small', { class: 'id' }, value)) : main
 }

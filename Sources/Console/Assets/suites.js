@@ -19,7 +19,7 @@ export async function renderSuites(body, { reload }) {
       { title: 'Site', cell: (suite) => siteName(suite.siteId) },
       { title: 'Description', cell: (suite) => suite.description || null },
       { title: 'Silent after', cell: (suite) => silenceText(suite.silentAfterHours, 'the site') },
-      { title: 'Created', cell: (suite) => timeElement(suite.createdAt) },
+      { title: 'Created', cell: (suite) => timeElement(suite.createdAt, { isShort: true }) },
       { title: '', isActions: true, cell: (suite) => [
         button('Edit', () => editSuite(suite, reload)), button('Delete', () => deleteSuite(suite, reload), 'danger')] },
     ], async (pageToken) => {

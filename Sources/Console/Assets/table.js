@@ -16,18 +16,21 @@ export function table(columns, rows, empty, key = () => null) {
 }
 
 function tableRow(columns, row, key) {
-  return h('tr', { role: 'row', 'data-key': key(row) }, columns.map((column) =>
-    h('td', { role: 'cell', 'data-label': column.title, class: cellClass(column) }, cellContent(column, row))))
+  return h('tr', { role: 'row', 'data-key': key(row) }, columns.map((column) => {
+    const content = column.cell(row)
+    return h('td', { role: 'cell', 'data-label': column.title, class: cellClass(column, content) }, cellContent(column, content))
+  }))
 }
 
 /** The parts of a value stay together: a card aligns each child of a cell by itself. */
-function cellContent(column, row) {
-  const content = column.cell(row) ?? '–'
+function cellContent(column, value) {
+  const content = value ?? '–'
   return Array.isArray(content) && !column.isActions ? h('span', {}, content) : content
 }
 
-function cellClass(column) {
-  return [column.isNumber && 'number', column.isActions && 'row-actions', column.isMinor && 'minor'].filter(Boolean).join(' ') || null
+/** `content`: a cell without one is vacant. */
+function cellClass(column, content = '') {
+  return [content === null && 'vacant', column.isNumber && 'number', column.isActions && 'row-actions', column.isMinor && 'minor'].filter(Boolean).join(' ') || null
 }
 
 /**
@@ -43,7 +46,9 @@ export function updateTable(container, newTable) {
     if (row.dataset.key !== replacement.dataset.key) return row.replaceWith(replacement)
     return [...row.cells].forEach((cell, at) => {
       const newCell = replacement.cells[at]
-      if (!cell.isEqualNode(newCell)) cell.replaceChildren(...newCell.childNodes)
+      if (cell.isEqualNode(newCell)) return
+      cell.className = newCell.className
+      cell.replaceChildren(...newCell.childNodes)
     })
   })
 }

@@ -1,3 +1,4 @@
+import { actorElement } from './actor.js'
 import { call } from './api.js'
 import { deviceLink } from './device-names.js'
 import { alertMessage, button, h, nameLink, pageHeader, showNotice } from './dom.js'
@@ -22,7 +23,7 @@ export async function renderTrash(body, { query, reload }) {
   const selection = new Map()
   const bar = selectionBar(selection, reload)
   const canActOnAll = Number(found.matchingObjects ?? 0) > 0
-  body.replaceChildren(
+  body.replaceChildren(...[
     pageHeader('Trash',
       canActOnAll && button(filter ? 'Restore all found' : 'Restore all', () => restoreAll(filter, found, reload)),
       canActOnAll && button(filter ? 'Delete all found permanently' : 'Empty the trash', () => purgeAll(filter, found, reload), 'danger')),
@@ -30,7 +31,8 @@ export async function renderTrash(body, { query, reload }) {
       : daysText(settings)),
     searchForm(filter), foundText(filter, settings, found, isOfAll), bar.element,
     pagedTable(columns(selection, bar), (pageToken) => loadPage(filter, pageToken),
-      filter ? 'No objects in the trash match the filter.' : 'The trash is empty.'))
+      filter ? 'No objects in the trash match the filter.' : 'The trash is empty.'),
+  ].filter(Boolean))
 }
 
 function daysText({ days = 0 }) {
@@ -80,13 +82,13 @@ function columns(selection, bar) {
         else selection.delete(object.fileId)
         bar.update()
       } }) },
-    { title: 'Name', cell: (object) => [fileIcon(object),
-      nameLink(object.name, inOrganization(`#/objects/${object.fileId}`, object.organization || undefined))] },
+    { title: 'Name', cell: (object) => h('span', { class: 'named' }, fileIcon(object),
+      nameLink(object.name, inOrganization(`#/objects/${object.fileId}`, object.organization || undefined))) },
     hasSeveralOrganizations() && { title: 'Organization', cell: (object) => object.organization || null },
     { title: 'Size', isNumber: true, cell: (object) => formatBytes(object.sizeBytes) },
     { title: 'Device', isMinor: true, cell: (object) => object.deviceId && deviceLink(object.deviceId, object.organization || undefined) },
     { title: 'Deleted', cell: (object) => timeElement(object.trashedAt, { isShort: true }) },
-    { title: 'Actor', cell: ({ trashedBy, trashReason }) => h('span', {}, trashedBy || '–', trashReason && h('small', {}, trashReason)) },
+    { title: 'Actor', cell: ({ trashedBy, trashReason, organization }) => h('span', {}, actorElement(trashedBy, organization) ?? '–', trashReason && h('small', {}, trashReason)) },
     { title: 'Deleted permanently', cell: ({ purgeAt }) => timeElement(purgeAt, { isShort: true }) },
   ].filter(Boolean)
 }

@@ -1,5 +1,5 @@
 import { hasRole } from './api.js'
-import { badge, button, h } from './dom.js'
+import { badge, button, h, nameLink, nameText } from './dom.js'
 import { formatBytes, formatCount, formatDuration } from './format.js'
 import { table, updateTable } from './table.js'
 import { acceptDrops, chooseButtons } from './upload-dialog.js'
@@ -61,7 +61,7 @@ function drawSummary(summary) {
 
 const columns = [
   { title: 'File', cell: (upload) => (upload.fileId
-    ? h('a', { href: `#/objects/${upload.fileId}` }, upload.name) : h('span', {}, upload.name)) },
+    ? nameLink(upload.name, `#/objects/${upload.fileId}`) : nameText(upload.name)) },
   { title: 'Folder', cell: (upload) => upload.folder || null },
   { title: 'Size', isNumber: true, cell: (upload) => formatBytes(upload.size) },
   { title: 'State', cell: (upload) => stateCell(upload) },

@@ -70,7 +70,7 @@ async function showFinished(container) {
       { title: 'Size', isNumber: true, cell: (object) => formatBytes(object.sizeBytes) },
       { title: 'Took', isNumber: true, cell: ({ createdAtUnix, verifiedAtUnix }) =>
         formatElapsed(createdAtUnix, verifiedAtUnix) },
-      { title: 'Completed', cell: (object) => timeElement(object.verifiedAtUnix) },
+      { title: 'Completed', cell: (object) => timeElement(object.verifiedAtUnix, { isShort: true }) },
     ], objects, 'No objects yet.'))
   } catch (error) {
     container.replaceChildren(alertMessage(error.message))

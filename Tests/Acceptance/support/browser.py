@@ -38,6 +38,8 @@ class Browser:
 
     def __init__(self, downloads: Path):
         self.downloads = downloads
+        #: How long `until` waits, in seconds.
+        self.time_limit = WAIT_SECONDS
         options = webdriver.ChromeOptions()
         options.binary_location = shutil.which("chromium")
         # Chromium needs these to run as root and with a container's small /dev/shm.
@@ -216,10 +218,10 @@ class Browser:
     def alert(self) -> str:
         return self.find("//*[@role='alert'][normalize-space()]").text
 
-    def until(self, check, message: str = "", timeout: int = WAIT_SECONDS):
+    def until(self, check, message: str = "", timeout: int | None = None):
         """Waits until `check()` returns a true value, and returns that value."""
         ignored = (NoSuchElementException, StaleElementReferenceException)
-        waiting = WebDriverWait(self.driver, timeout, poll_frequency=0.05, ignored_exceptions=ignored)
+        waiting = WebDriverWait(self.driver, timeout or self.time_limit, poll_frequency=0.05, ignored_exceptions=ignored)
         try:
             return waiting.until(lambda _: check(), message)
         except TimeoutException as failure:

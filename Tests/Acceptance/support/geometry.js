@@ -1,5 +1,5 @@
-// The faults of what the page shows, or of its open dialog: what is wider than the screen, texts that are cut, texts and controls that
-// overlap, and charts whose axes are wrong.
+// The faults of what the page shows, or of its open dialog: what is wider than the screen, texts that are cut, words that are broken, texts and controls that
+// overlap, charts whose axes are wrong, and times in two forms.
 
 const scope = document.querySelector('dialog[open]') ?? document.body
 const faults = []
@@ -57,6 +57,23 @@ for (const element of elements) {
   }
 }
 
+// Short words that are broken between two lines, and texts of missing values.
+const words = document.createTreeWalker(scope, NodeFilter.SHOW_TEXT)
+while (words.nextNode()) {
+  const node = words.currentNode
+  const text = node.textContent
+  if (/^(null|undefined|NaN|Invalid Date|\[object \w+\])$/.test(text.trim())) faults.push(`the page shows “${text.trim()}”`)
+  if (!node.parentElement.closest('td, th, li, dd, p, label, button, h1, h2') || isHiddenByStyle(node.parentElement)) continue
+  const range = document.createRange()
+  range.selectNodeContents(node)
+  if (range.getClientRects().length < 2) continue
+  for (const { 0: word, index } of text.matchAll(/(?<=^|[\s(])[\p{L}’']{2,14}(?=$|[\s.,:;)])/gu)) {
+    range.setStart(node, index)
+    range.setEnd(node, index + word.length)
+    if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) faults.push(`the word “${word}” is broken`)
+  }
+}
+
 // Texts and controls that overlap.
 function visiblePart(rect, element) {
   let { left, top, right, bottom } = rect
@@ -70,7 +87,8 @@ function visiblePart(rect, element) {
   return right - left > 1 && bottom - top > 1 ? { left, top, right, bottom, element } : null
 }
 // What moves over the page when it is scrolled, such as the head of a long table, covers what is below it.
-const layer = (element) => [...ancestors(element)].find((each) => ['sticky', 'fixed'].includes(styleOf(each).position))
+const layer = (element) => [...ancestors(element)].find((each) =>
+  ['sticky', 'fixed'].includes(styleOf(each).position) || each.matches('.more-actions, .suggestions'))
 const parts = []
 const walker = document.createTreeWalker(scope, NodeFilter.SHOW_TEXT)
 while (walker.nextNode()) {
@@ -116,8 +134,17 @@ for (const plot of scope.querySelectorAll('.plot')) {
   const [top, half, bottom] = labels.map(number)
   const bars = [...plot.querySelectorAll('rect:not(.hit)')].map((bar) => Number(bar.getAttribute('height')))
   if (!bars.some((height) => height > 0)) faults.push(`the chart “${title}” has an axis without values`)
+  const digits = labels[1]?.match(/^[\d.,]+/)?.[0].replace(/[.,]/g, '').replace(/^0+|0+$/g, '') ?? ''
+  if (digits.length > 2 && digits !== '512') faults.push(`the axis of the chart “${title}” has the odd number ${labels[1]}`)
   if (!(top > 0 && bottom === 0 && Math.abs(half - top / 2) <= 0.01 * top)) {
     faults.push(`the axis of the chart “${title}” has the wrong numbers ${labels.join(', ')}`)
   }
+}
+
+// Times of one page in two forms. Those of a list have no seconds, unless it is a log.
+const times = [...scope.querySelectorAll('td time')].filter((each) => !isHiddenByStyle(each)).map((each) => each.textContent)
+const exact = times.filter((text) => /\d:\d\d:\d\d/.test(text))
+if (exact.length > 0 && exact.length < times.length) {
+  faults.push(`tables have times with seconds and without: ${exact[0]}, ${times.find((text) => !exact.includes(text))}`)
 }
 return [...new Set(faults)].slice(0, 10)

@@ -30,16 +30,25 @@ class Looks:
         # What fits needs little time, and is examined on a phone, too.
         for size, scheme in self._in_turn([*self.looks, *([] if self.looks == LOOKS else [(PHONE, "light")])]):
             place = f"{name}, {size[0]} px, {scheme}"
-            self._check_places(place, size)
+            assert not (found := self._faults(size)), f"{place}: {found}"
             if (size, scheme) in self.looks:
-                self._check_accessibility(place)
+                assert not (found := self._violations()), f"{place}: {found}"
                 if self.folder:
                     self._store(name, size, scheme)
 
-    def take(self, name: str) -> None:
-        """Stores pictures of the present page, or its open dialog, without checks."""
+    def take(self, name: str, script: str = "") -> tuple[list[str], list[str]]:
+        """Stores pictures of the present page, or its open dialog; returns its faults, and what axe finds in two of them. `script` runs before each."""
+        faults, violations = [], []
         for size, scheme in self._in_turn(self.looks):
+            self.browser.driver.execute_script(script)
+            self.browser.drawn()
             self._store(name, size, scheme)
+            place = f"{name}, {size[0]} px, {scheme}"
+            faults += [f"{place}: {fault}" for fault in self._faults(size)]
+            # A picture in each size and one in each color scheme.
+            if (size, scheme) in ((WIDE, "light"), (PHONE, "dark")):
+                violations += [f"{place}: {violation}" for violation in self._violations()]
+        return faults, violations
 
     def _in_turn(self, looks: list[tuple[tuple[int, int], str]]) -> Iterator[tuple[tuple[int, int], str]]:
         """Shows the page in each look, then in the first one of the tests."""
@@ -53,7 +62,8 @@ class Looks:
             self.browser.resize(DESKTOP)
             self.browser.prefer("light")
 
-    def _check_places(self, place: str, size: tuple[int, int]) -> None:
+    def _faults(self, size: tuple[int, int]) -> list[str]:
+        """Returns what does not fit the screen or its place, and controls without a name."""
         width, unnamed, outside, cut = self.browser.driver.execute_script(
             """
             const dialog = document.querySelector('dialog[open]')
@@ -66,7 +76,7 @@ class Looks:
             }
             const parts = 'button, input, select, textarea, time, code, .badge, .id, .name, td, h1, h2'
             return [document.documentElement.scrollWidth,
-              [...document.querySelectorAll('a, button, input, select, textarea, summary')].filter((each) =>
+              [...document.querySelectorAll('a[href], button, input, select, textarea, summary')].filter((each) =>
                 !each.textContent.trim() && !each.labels?.length && !each.getAttribute('aria-label')
                 && !each.closest('[aria-hidden=true]'))
                 .map((each) => each.outerHTML),
@@ -76,16 +86,19 @@ class Looks:
                 (each) => each.outerHTML.slice(0, 200))]
             """
         )
-        assert width <= size[0], f"{place}: {width} px wide"
-        assert not unnamed, f"{place}: controls without a name: {unnamed}"
-        assert not outside, f"{place}: the dialog is wider than itself, or leaves the screen"
-        assert not cut, f"{place}: parts that leave what contains them: {cut[:5]}"
-        assert not (found := geometry.faults(self.browser)), f"{place}: {found}"
+        return [
+            *([f"{width} px wide"] if width > size[0] else []),
+            *(f"a control without a name: {each}" for each in unnamed),
+            *(["the dialog is wider than itself, or leaves the screen"] if outside else []),
+            *(f"a part that leaves what contains it: {each}" for each in cut[:5]),
+            *geometry.faults(self.browser),
+        ]
 
-    def _check_accessibility(self, place: str) -> None:
+    def _violations(self) -> list[str]:
+        """Returns what axe finds in the page, or in its open dialog."""
         # What is behind a dialog cannot be used, and its contrast is lower.
         has_dialog = self.browser.driver.execute_script("return Boolean(document.querySelector('dialog[open]'))")
-        assert not (found := self.browser.violations("dialog[open]" if has_dialog else "")), f"{place}: {found}"
+        return self.browser.violations("dialog[open]" if has_dialog else "")
 
     def _store(self, name: str, size: tuple[int, int], scheme: str) -> None:
         """Stores a picture of the whole page, or of the screen if a dialog is open."""
