@@ -122,6 +122,10 @@ def test_second_factor_is_scanned_and_asked_for(page, viewer, look, tmp_path):
     page.press("Turn on")
     codes = page.find("//dialog[@open]//textarea").get_attribute("value").split("\n")
     look("dialog-recovery-codes")
+    page.press("Copy")
+    page.find("//dialog//*[@role='status'][.='Copied.']")
+    page.press("Download")
+    assert page.downloaded(f"recovery-codes-{viewer}.txt").decode().split() == codes
     page.press("Close")
     page.until(lambda: page.fact("Second factor") == "on 10 recovery codes left")
     look("account-second-factor")

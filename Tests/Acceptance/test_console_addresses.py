@@ -143,6 +143,25 @@ def test_all_objects_of_all_organizations_are_not_deleted_together(console, gate
     console.press("Delete")
     console.notice("3 objects moved to the trash.")
     assert (len(boss.list_all()), [each.name for each in other.list_all()]) == (0, [other.object.name])
+
+
+def test_all_objects_of_all_organizations_are_tagged(console, gateway, organizations):
+    boss, other = organizations
+    uploader = other.fleet.uploader()
+    created = uploader.create(file_name="run_0.mcap", relative_path="morning/run_0.mcap")
+    Upload.of(uploader, created).put(content(10)).complete({})
+    console.driver.refresh()
+    console.until(lambda: organization_choice(console) == "All organizations")
+    filter_all = " OR ".join(f"device={device}" for device in (boss.device, other.device, uploader.device_id))
+    open_address(console, gateway, f"objects?{urlencode({'filter': filter_all})}")
+    console.find("//input[@aria-label='Select morning']")
+    console.click("//input[@aria-label='Select all objects of the list']")
+    console.press("Tag")
+    console.dialog("Tag 3 objects")
+    console.fill("Tags to add or change", "weather=rain")
+    console.press("Change tags")
+    console.notice("The tags of 3 objects were changed.")
+    assert [each.tags["weather"] for each in [*boss.list_all(), *other.list_all()]] == ["rain"] * 3
     # With one organization, all objects of its list can be deleted.
     console.choose_organization(other.organization)
     console.find(f"//a[@class='row-link'][normalize-space()='{other.object.name}']")

@@ -34,6 +34,7 @@ DIALOGS = {
     "users": [
         "Invite",
         "New user",
+        "Require a second factor",
         "nora/Withdraw",
         "vera/Change role",
         "vera/Set password",
@@ -43,7 +44,7 @@ DIALOGS = {
     "webhooks": ["Payload"],
     "organizations": ["New organization", "Rename", "university/Delete"],
     "signing-keys": ["Rotate"],
-    "account": ["Change password", "End all others", "New token", "Set up second factor", "Require a second factor"],
+    "account": ["Change password", "End all others", "New token", "Set up second factor"],
 }
 #: The actions of the page Objects on the selected objects.
 BULK = ["Share", "Tag", "Copy to…", "Delete"]

@@ -71,6 +71,23 @@ def test_palette_lists_devices_whose_names_have_the_typed_word_first(page, new_o
     page.heading(f"Picker {number}")
 
 
+def test_palette_finds_a_device_that_was_just_registered(console):
+    console.go("Devices")
+    press_control(console, "k")
+    # The devices are loaded.
+    found(console, "overview", "Overview")
+    press(console, Keys.ESCAPE)
+    name, device = unique("Picker"), unique_device_id()
+    console.press("Register device")
+    console.fill("Device id", device)
+    console.fill("Name", name)
+    console.press("Register")
+    console.heading(name)
+    console.go("Overview")
+    press_control(console, "k")
+    found(console, name.lower(), name)
+
+
 def test_palette_finds_pages_devices_objects_and_actions(console, gateway, admin, uploader):
     name, run = unique("Picker"), unique("run")
     admin.devices("UpdateDevice", name=f"devices/{uploader.device_id}", display_name=name)

@@ -1,6 +1,6 @@
 import { call, hasRole, isSystemUser, session } from './api.js'
 import { alertMessage, badge, button, h, nameText, pageHeader, propertyList, showNotice } from './dom.js'
-import { formField, showDialog, showFormDialog, showSecret } from './dialog.js'
+import { formField, showFormDialog, showSecret } from './dialog.js'
 import { formatCount, timeElement } from './format.js'
 import { drawQR } from './qr.js'
 import { table } from './table.js'
@@ -35,8 +35,7 @@ export async function renderAccount(body, { reload }) {
   const { apiTokens = [] } = await call('tokens', 'ListApiTokens')
   body.append(
     sectionHeader('API tokens', button('New token', () => createToken(reload), 'primary')),
-    tokenTable(apiTokens, reload),
-    hasRole('admin') ? await policySection(reload) : '')
+    tokenTable(apiTokens, reload))
 }
 
 /** The choice of the colors in this browser. */
@@ -117,11 +116,9 @@ async function confirmSecondFactor(app, reload) {
 }
 
 function showRecoveryCodes(codes) {
-  return showDialog('Recovery codes',
-    h('p', {}, 'Keep these codes where you keep passwords: they are shown only once. Each is valid for one sign-in '
-      + 'without the app.'),
-    h('textarea', { readonly: true, rows: codes.length, 'aria-label': 'Recovery codes', class: 'secret' },
-      codes.join('\n')))
+  return showSecret('Recovery codes', codes.join('\n'),
+    'Keep these codes where you keep passwords: they are shown only once. Each is valid for one sign-in without the app.',
+    { rows: codes.length, fileName: `recovery-codes-${session.user.userName}.txt` })
 }
 
 async function replaceRecoveryCodes(reload) {
@@ -226,26 +223,4 @@ function revokeToken({ tokenId, tokenName }, reload) {
       await reload()
     },
   })
-}
-
-/** The policy of the organization, for its admins. */
-async function policySection(reload) {
-  const { policy = {} } = await call('identities', 'GetSignInPolicy', {}, { organization: '' })
-  const isRequired = policy.requiresSecondFactor === true
-  const set = (requiresSecondFactor) => showFormDialog({
-    title: requiresSecondFactor ? 'Require a second factor?' : 'Accept a password alone?', submit: 'Save',
-    text: requiresSecondFactor
-      ? 'Users who signed in with a password alone can only set up a second factor.'
-      : 'Users without a second factor can use the gateway again.',
-    action: async () => {
-      await call('identities', 'SetSignInPolicy', { policy: { requiresSecondFactor } }, { organization: '' })
-      showNotice('The sign-in policy was saved.')
-      await reload()
-    },
-  })
-  return h('div', {},
-    sectionHeader(`Sign-in to ${session.user.organization}`,
-      button(isRequired ? 'Accept a password alone' : 'Require a second factor', () => set(!isRequired))),
-    h('p', {}, isRequired
-      ? 'Every user of the organization needs a second factor.' : 'A second factor is each user’s own choice.'))
 }

@@ -11,14 +11,17 @@ const known = new Map()
 /** The functions that wait for names, by organization and device id. */
 const waiting = new Map()
 let isLoading = false
-/** The devices of an organization, which are loaded once. */
-let devices = { organization: null, list: [] }
+/** The devices of an organization, and when they were loaded. */
+let devices = { organization: null, list: [], loadedAt: 0 }
 
-/** Loads the devices of the organization, if the user's role may list them and they are not loaded. */
+/** Loads the devices of the organization, if the user's role may list them and they were not loaded within the last minute. */
 export async function loadDevices() {
-  if (!hasRole('operator') || devices.organization === selectedOrganization()) return
-  devices = { organization: selectedOrganization(), list: [] }
-  devices.list = await callAll('devices', 'ListDevices', 'devices', { pageSize: 1000 }, { isBackground: true })
+  const organization = selectedOrganization()
+  const isSame = devices.organization === organization
+  if (!hasRole('operator') || (isSame && performance.now() - devices.loadedAt <= lifetime)) return
+  const loading = { organization, list: isSame ? devices.list : [], loadedAt: performance.now() }
+  devices = loading
+  loading.list = await callAll('devices', 'ListDevices', 'devices', { pageSize: 1000 }, { isBackground: true })
 }
 
 /** The devices of the organization that were loaded. */
@@ -63,9 +66,10 @@ export function keepDeviceNames(entries) {
   for (const [id, name] of entries) names.set(id, name)
 }
 
-/** Forgets all names, because one was changed. */
-export function forgetDeviceNames() {
+/** Forgets all devices and their names, because one was added, changed or removed. */
+export function forgetDevices() {
   known.clear()
+  devices.loadedAt = -Infinity
 }
 
 async function load() {

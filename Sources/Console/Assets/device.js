@@ -1,5 +1,5 @@
 import { call, session } from './api.js'
-import { forgetDeviceNames } from './device-names.js'
+import { forgetDevices } from './device-names.js'
 import { badge, button, copyable, h, pageHeader, propertyList, showNotice } from './dom.js'
 import { showDialog, showFormDialog } from './dialog.js'
 import { diagnosis } from './device-diagnosis.js'
@@ -18,7 +18,7 @@ export async function renderDevice(body, { id, reload, signal }) {
   const [device, suites] = await Promise.all([call('devices', 'GetDevice', { name }), suiteOptions()])
   const runAction = async (method, message, notice) => {
     await call('devices', method, message)
-    forgetDeviceNames()
+    forgetDevices()
     showNotice(notice)
     await reload()
   }
@@ -72,6 +72,7 @@ export async function renderDevice(body, { id, reload, signal }) {
         text: 'A device can be deleted only if it never fetched a key.',
         action: async () => {
           await call('devices', 'DeleteDevice', { name })
+          forgetDevices()
           showNotice(`Device ${id} was deleted.`)
           go('#/devices')
         },

@@ -1,6 +1,6 @@
 import { call, callAll } from './api.js'
 import { deviceFilter, exportDevices, loadDevicePage, reportedSilent } from './device-list.js'
-import { deviceLink, keepDeviceNames } from './device-names.js'
+import { deviceLink, forgetDevices, keepDeviceNames } from './device-names.js'
 import { badge, button, h, pageHeader, showNotice } from './dom.js'
 import { formField, showFormDialog } from './dialog.js'
 import { enumLabel, parseTags, timeElement } from './format.js'
@@ -124,6 +124,7 @@ function registerDevice(suites) {
     submit: 'Register',
     action: async ({ tags, ...message }) => {
       const device = await call('devices', 'RegisterDevice', { ...message, tags: parseTags(tags) })
+      forgetDevices()
       showNotice(`Device ${device.deviceId} was registered.`)
       go(`#/devices/${device.deviceId}`)
     },

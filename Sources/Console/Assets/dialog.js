@@ -1,4 +1,5 @@
-import { h } from './dom.js'
+import { button, copyButton, h } from './dom.js'
+import { saveText } from './export-file.js'
 
 let lastID = 0
 
@@ -52,10 +53,17 @@ export function showDialog(title, ...content) {
   return openDialog(dialog)
 }
 
-/** Opens a dialog that shows a secret; resolves when it is closed. */
-export function showSecret(title, secret, hint) {
-  const box = h('textarea', { readonly: true, rows: 3, 'aria-label': title, class: 'secret' }, secret)
-  return showDialog(title, h('p', {}, hint), box)
+/** Opens a dialog that shows a text to keep, with a button that copies it; resolves when it is closed. See `keptText`. */
+export function showSecret(title, secret, hint, options) {
+  return showDialog(title, h('p', {}, hint), keptText(title, secret, options))
+}
+
+/** A text to keep elsewhere, with a button that copies it; `fileName` adds one that downloads it. `label`: what it is. */
+function keptText(label, text, { rows = 3, fileName } = {}) {
+  return [
+    h('textarea', { readonly: true, rows, 'aria-label': label, class: 'secret' }, text),
+    h('p', { class: 'keeping' }, copyButton(text), fileName && button('Download', () => saveText(fileName, 'text/plain', `${text}\n`))),
+  ]
 }
 
 function openDialog(dialog) {

@@ -1,5 +1,8 @@
 import { inOrganization } from './organization-choice.js'
 
+/** The time for which a notice is shown, in milliseconds. */
+const noticeTime = 6000
+
 /**
  * Creates an HTML element. A property whose name begins with `on` adds an event listener; `undefined`, `null` and
  * `false` omit the attribute; `true` sets it without a value. A link to a page opens in the selected organization. Children are text or
@@ -44,12 +47,22 @@ export function breadcrumb(title, href, name) {
 /** A text in the font of code, with a button that copies it. */
 export function copyable(text) {
   if (!text) return null
+  const [copy, state] = copyButton(text, 'link')
+  copy.setAttribute('aria-label', `Copy ${text}`)
+  return h('span', { class: 'copyable' }, h('code', {}, text), copy, state)
+}
+
+/** A button that copies a text, and a place that says for some seconds that it is copied: also in a dialog, above which no notice is. */
+export function copyButton(text, kind = '') {
+  const state = h('span', { class: 'copied', role: 'status' })
+  let timer
   const copy = button('Copy', async () => {
     await navigator.clipboard.writeText(text)
-    showNotice('Copied.')
-  }, 'link')
-  copy.setAttribute('aria-label', `Copy ${text}`)
-  return h('span', { class: 'copyable' }, h('code', {}, text), copy)
+    state.textContent = 'Copied.'
+    clearTimeout(timer)
+    timer = setTimeout(() => { state.textContent = '' }, noticeTime)
+  }, kind)
+  return [copy, state]
 }
 
 /** A name in a table: a short one stays in one line, and a long one gets space before it breaks. */
@@ -98,7 +111,7 @@ export function showNotice(text) {
   const notice = document.getElementById('notice')
   notice.replaceChildren(h('p', {}, text))
   clearTimeout(showNotice.timer)
-  showNotice.timer = setTimeout(() => notice.replaceChildren(), 6000)
+  showNotice.timer = setTimeout(() => notice.replaceChildren(), noticeTime)
 }
 
 export function alertMessage(text) {

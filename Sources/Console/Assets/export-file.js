@@ -26,10 +26,15 @@ export async function exportPages(load, { name, format, columns, limit, noun, sp
 /** Downloads records, objects with the same members, as a file in the format `csv` or `json`; `columns`: its columns if there are no records. */
 export function exportRecords(name, format, records, columns) {
   const text = format === 'csv' ? csvText(records, columns) : `${JSON.stringify({ [name]: records }, null, 2)}\n`
-  const url = URL.createObjectURL(new Blob([text], { type: format === 'csv' ? 'text/csv' : 'application/json' }))
+  saveText(`${name}.${format}`, format === 'csv' ? 'text/csv' : 'application/json', text)
+}
+
+/** Downloads a text as a file of that type. */
+export function saveText(fileName, type, text) {
+  const url = URL.createObjectURL(new Blob([text], { type }))
   const link = document.createElement('a')
   link.href = url
-  link.download = `${name}.${format}`
+  link.download = fileName
   link.click()
   URL.revokeObjectURL(url)
 }

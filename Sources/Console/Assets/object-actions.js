@@ -1,6 +1,6 @@
 import { call, createArchiveDownload, hasRole } from './api.js'
 import { button, h, showNotice } from './dom.js'
-import { showDialog, showFormDialog } from './dialog.js'
+import { showFormDialog, showSecret } from './dialog.js'
 import { formatBytes, formatCount, parseTags, timeElement } from './format.js'
 import { copyObjects } from './copy-dialog.js'
 import { followOperation, operationEnd } from './object-operation.js'
@@ -54,28 +54,37 @@ function selectedText(selection) {
   return `${objects} (${formatCount(folders.length, 'folder')}${others > 0 ? `, ${formatCount(others, 'file')}` : ''})`
 }
 
-/** Returns the ids of the selected objects, those of folders included; an error if there are more than `limit`. */
-async function selectedIds(selection, source, limit = idLimit) {
-  const ids = []
+/**
+ * Returns the selected objects, those of folders included, as `{fileId, organization}`: the organization is undefined for the selected
+ * one. An error if there are more than `limit`.
+ */
+async function selectedObjects(selection, source, limit = idLimit) {
+  const objects = []
   const add = (more) => {
-    ids.push(...more)
-    if (ids.length > limit) {
+    for (const { fileId, organization } of more) objects.push({ fileId, organization: organization || undefined })
+    if (objects.length > limit) {
       throw new Error(`Select at most ${limit.toLocaleString('en')} objects for this action, files of folders included.`)
     }
   }
   if (selection.isAll) await addMatching(selection.filter, source.zone, add)
   const rows = [...selection.rows.values()]
-  add(rows.filter((row) => !row.folder).map((row) => row.fileId))
-  for (const { folder } of selection.folders) await addMatching(folder.filter, source.zone, add)
-  return ids
+  add(rows.filter((row) => !row.folder))
+  for (const { folder, organization } of selection.folders) {
+    await addMatching(folder.filter, source.zone, add, organization || undefined)
+  }
+  return objects
 }
 
-/** Passes the ids of all objects that match a filter to `add`, page by page. */
-async function addMatching(filter, zone, add) {
+async function selectedIds(...selected) {
+  return (await selectedObjects(...selected)).map(({ fileId }) => fileId)
+}
+
+/** Passes all objects that match a filter to `add`, page by page. `organization`: that of the objects, if it is not the selected one. */
+async function addMatching(filter, zone, add, organization) {
   let pageToken = ''
   do {
-    const page = await callInZone({ zone }, 'objects', 'ListObjects', { filter, pageToken, pageSize: idLimit })
-    add((page.objects ?? []).map(({ fileId }) => fileId))
+    const page = await callInZone({ zone }, 'objects', 'ListObjects', { filter, pageToken, pageSize: idLimit }, { organization })
+    add(page.objects ?? [])
     pageToken = page.nextPageToken ?? ''
   } while (pageToken)
 }
@@ -108,20 +117,14 @@ export async function shareFiles(fileIds) {
   })
   if (!shared) return
   const links = shared.files.map((file) => file.read.uri).join('\n')
-  const box = h('textarea', { readonly: true, rows: Math.min(10, shared.files.length * 3), class: 'secret',
-    'aria-label': 'Links' }, links)
-  await showDialog(shared.files.length === 1 ? 'Link' : 'Links',
-    h('p', {}, 'Valid until ', timeElement(shared.expiresAtUnix), '.'), box,
-    button('Copy', async () => {
-      await navigator.clipboard.writeText(links)
-      showNotice('Copied.')
-    }))
+  await showSecret(shared.files.length === 1 ? 'Link' : 'Links', links,
+    ['Valid until ', timeElement(shared.expiresAtUnix), '.'], { rows: Math.min(10, shared.files.length * 3) })
 }
 
 async function tagObjects(selection, source) {
-  const fileIds = await selectedIds(selection, source)
+  const objects = await selectedObjects(selection, source)
   return showFormDialog({
-    title: `Tag ${formatCount(fileIds.length, 'object')}`, submit: 'Change tags',
+    title: `Tag ${formatCount(objects.length, 'object')}`, submit: 'Change tags',
     fields: [
       { name: 'tags', label: 'Tags to add or change', type: 'textarea', placeholder: 'weather=rain',
         hint: 'One tag per line, as KEY=VALUE.' },
@@ -130,15 +133,15 @@ async function tagObjects(selection, source) {
     action: async ({ tags, removed }, progress) => {
       const message = { tags: parseTags(tags), removeTags: removed.split(/\s+/).filter(Boolean) }
       if (Object.keys(message.tags).length + message.removeTags.length === 0) throw new Error('Enter a tag or a key.')
-      await forEach(fileIds, async (fileId) => {
+      await forEach(objects, async ({ fileId, organization }) => {
+        const { object } = await call('management', 'UpdateObject', { fileId, ...message }, { organization })
         const row = source.rows.find((each) => each.fileId === fileId)
-        const { object } = await call('management', 'UpdateObject', { fileId, ...message }, { organization: row?.organization || undefined })
         if (row) row.tags = object.tags ?? {}
       }, progress)
       source.rows = source.rows.map((row) => (selection.has(row) ? { ...row } : row))
       source.onChange()
       source.loadFacets().catch(() => {})
-      showNotice(`The tags of ${formatCount(fileIds.length, 'object')} were changed.`)
+      showNotice(`The tags of ${formatCount(objects.length, 'object')} were changed.`)
     },
   })
 }

@@ -1,6 +1,6 @@
 import { call } from './api.js'
 import { badge, button, h, nameText, pageHeader, showNotice } from './dom.js'
-import { showDialog, showFormDialog } from './dialog.js'
+import { showFormDialog, showSecret } from './dialog.js'
 import { timeElement } from './format.js'
 import { moreMenu } from './more-menu.js'
 import { pagedTable } from './table.js'
@@ -27,8 +27,10 @@ export async function renderUsers(body, { reload }) {
     showNotice(notice)
     await reload()
   }
+  const { policy = {} } = await call('identities', 'GetSignInPolicy')
   body.replaceChildren(
     pageHeader('Users', button('Invite', () => invite(reload), 'primary'), button('New user', () => createUser(runAction))),
+    signInPolicy(policy, reload),
     pagedTable([
       { title: 'User', cell: (user) => nameText(user.userName) },
       { title: 'Role', cell: (user) => badge(user.role) },
@@ -46,6 +48,24 @@ export async function renderUsers(body, { reload }) {
       return { rows: users, next: nextPageToken }
     }, 'No users.'),
     h('div', { class: 'page-header' }, h('h2', {}, 'Open invitations')), invitationTable(runAction))
+}
+
+/** Whether the organization's users need a second factor, with the button that changes it. */
+function signInPolicy({ requiresSecondFactor: isRequired = false }, reload) {
+  const set = (requiresSecondFactor) => showFormDialog({
+    title: requiresSecondFactor ? 'Require a second factor?' : 'Accept a password alone?', submit: 'Save',
+    text: requiresSecondFactor
+      ? 'Users who signed in with a password alone can only set up a second factor.'
+      : 'Users without a second factor can use the gateway again.',
+    action: async () => {
+      await call('identities', 'SetSignInPolicy', { policy: { requiresSecondFactor } })
+      showNotice('The sign-in policy was saved.')
+      await reload()
+    },
+  })
+  return h('p', {},
+    isRequired ? 'Every user of the organization needs a second factor. ' : 'A second factor is each user’s own choice. ',
+    button(isRequired ? 'Accept a password alone' : 'Require a second factor', () => set(!isRequired)))
 }
 
 function invitationTable(runAction) {
@@ -80,13 +100,8 @@ async function invite(reload) {
 /** Shows the link of an invitation; without a configured address it begins with the one of this page. */
 function showInvitation({ invitation, token, link }) {
   const address = link || `${location.origin}/console/#/invitation/${token}`
-  const copy = button('Copy link', async () => {
-    await navigator.clipboard.writeText(address)
-    copy.textContent = 'Copied'
-  })
-  return showDialog(`Invitation of ${invitation.userName}`,
-    h('p', {}, 'Copy the link now: it is shown only once. It works once, until ', timeElement(invitation.expiredAt), '.'),
-    h('textarea', { readonly: true, rows: 3, 'aria-label': 'Link', class: 'secret' }, address), copy)
+  return showSecret(`Invitation of ${invitation.userName}`, address,
+    ['Copy the link now: it is shown only once. It works once, until ', timeElement(invitation.expiredAt), '.'])
 }
 
 function withdrawInvitation({ invitationId, userName }, runAction) {
