@@ -221,7 +221,9 @@ class Browser:
     def until(self, check, message: str = "", timeout: int | None = None):
         """Waits until `check()` returns a true value, and returns that value."""
         ignored = (NoSuchElementException, StaleElementReferenceException)
-        waiting = WebDriverWait(self.driver, timeout or self.time_limit, poll_frequency=0.05, ignored_exceptions=ignored)
+        waiting = WebDriverWait(
+            self.driver, timeout or self.time_limit, poll_frequency=0.05, ignored_exceptions=ignored
+        )
         try:
             return waiting.until(lambda _: check(), message)
         except TimeoutException as failure:
