@@ -66,11 +66,11 @@ async function selectedObjects(selection, source, limit = idLimit) {
       throw new Error(`Select at most ${limit.toLocaleString('en')} objects for this action, files of folders included.`)
     }
   }
-  if (selection.isAll) await addMatching(selection.filter, source.zone, add)
+  if (selection.isAll) await addMatching(selection.filter, source, add)
   const rows = [...selection.rows.values()]
   add(rows.filter((row) => !row.folder))
   for (const { folder, organization } of selection.folders) {
-    await addMatching(folder.filter, source.zone, add, organization || undefined)
+    await addMatching(folder.filter, source, add, organization || undefined)
   }
   return objects
 }
@@ -80,10 +80,10 @@ async function selectedIds(...selected) {
 }
 
 /** Passes all objects that match a filter to `add`, page by page. `organization`: that of the objects, if it is not the selected one. */
-async function addMatching(filter, zone, add, organization) {
+async function addMatching(filter, { zone, withOrganizations }, add, organization) {
   let pageToken = ''
   do {
-    const page = await callInZone({ zone }, 'objects', 'ListObjects', { filter, pageToken, pageSize: idLimit }, { organization })
+    const page = await callInZone({ zone }, 'objects', 'ListObjects', { filter, pageToken, pageSize: idLimit, withOrganizations }, { organization })
     add(page.objects ?? [])
     pageToken = page.nextPageToken ?? ''
   } while (pageToken)
