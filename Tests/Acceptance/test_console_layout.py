@@ -74,8 +74,8 @@ BROKEN = {
     "axis": ("document.querySelector('.axis span').textContent = '5 KiB'", "wrong numbers 5 KiB"),
     "odd": ("document.querySelectorAll('.axis span')[1].textContent = '819 KiB'", "the odd number 819 KiB"),
     "times": (
-        "for (const text of ['Nov 3, 07:10', 'Nov 3, 07:10:30']) { const time = document.createElement('time'); "
-        "time.append(text); document.querySelector('main td').append(time) }",
+        "const cell = document.querySelector('main').appendChild(document.createElement('table')).insertRow().insertCell(); "
+        "for (const text of ['Nov 3, 07:10', 'Nov 3, 07:10:30']) cell.appendChild(document.createElement('time')).append(text)",
         "times with seconds and without",
     ),
     "values": ("document.querySelectorAll('rect').forEach((each) => each.removeAttribute('height'))", "without values"),
