@@ -52,12 +52,16 @@ def pytest_addoption(parser):
     parser.addoption("--package", type=absolute, help="the Debian package to test (default: one of --binary)")
     parser.addoption("--files", type=absolute, help="the folder of a version's files to test (default: none)")
     parser.addoption("--device-package", type=absolute, help="the Debian package of a device to test (default: built)")
-    parser.addoption("--screenshots", type=absolute, help="folder for screenshots of the console's pages (default: none)")
+    parser.addoption(
+        "--screenshots", type=absolute, help="folder for screenshots of the console's pages (default: none)"
+    )
     parser.addoption("--pictures", type=absolute, help="folder for the pictures of docs/console.md (default: none)")
     parser.addoption("--write-pages", action="store_true", help="write the output of the documents' commands into them")
     parser.addoption("--python-client", help="the command of an installed Python client, such as one in a chroot")
     parser.addoption("--sql-texts", type=absolute, help="the folder for the SQL texts of the gateways (default: none)")
-    parser.addoption("--sql-history", type=absolute, help="the folder for all statements of the gateways (default: none)")
+    parser.addoption(
+        "--sql-history", type=absolute, help="the folder for all statements of the gateways (default: none)"
+    )
     parser.addoption("--object-engine", help="the URL of an S3 engine for the gateways' objects (scripts/objects)")
     parser.addoption("--full", action="store_true", help="the long form of the tests that have one (make lab)")
 

@@ -72,8 +72,8 @@ def of_pages(camera, user: User, place: Path) -> None:
         # The names are loaded when the field has the focus.
         browser.until(
             lambda: (
-                browser.find(FILTER).send_keys("k", Keys.BACKSPACE)
-                or browser.driver.find_elements(By.XPATH, "//*[@class='suggestions']/li")
+                browser.driver.find_elements(By.XPATH, "//*[@class='suggestions']/li")
+                or browser.find(FILTER).send_keys("k", Keys.BACKSPACE)
             )
         )
         camera.take("objects-suggestions")
