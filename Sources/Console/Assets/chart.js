@@ -15,9 +15,14 @@ export function axisMaximum(maximum, isBytes = false) {
   if (isBytes && maximum / base > 1000) base *= 1024
   const scaled = maximum / base
   const power = scaled <= 1 ? 1 : 10 ** Math.floor(Math.log10(scaled))
-  // The half of 1.6 MiB is 819 KiB.
-  const isRound = (step) => !(isBytes && power === 1 && step > 1 && step < 2)
-  return Math.round(base * power * steps.find((step) => isRound(step) && step * power >= scaled))
+  return Math.round(base * power * steps.find((step) => step * power >= scaled))
+}
+
+/** The labels of an axis, from its end to zero, in one unit: the half of 1.6 MiB is 0.8 MiB. */
+function axisLabels(maximum, format) {
+  const [end, half] = [maximum, maximum / 2].map(format)
+  const [unit, unitOfHalf] = [end, half].map((label) => label.split(' ')[1])
+  return [end, unit === unitOfHalf ? half : `${parseFloat(end) / 2} ${unit}`, format(0)]
 }
 
 /**
@@ -53,7 +58,7 @@ export function dayChart(title, points, { format, isBytes = false, summary = '' 
     h('figcaption', {}, title, readout),
     summary && h('p', { class: 'summary' }, summary),
     h('div', { class: 'plot', 'aria-hidden': 'true' },
-      h('div', { class: 'axis' }, [1, 0.5, 0].map((part) => h('span', {}, format(maximum * part)))),
+      h('div', { class: 'axis' }, axisLabels(maximum, format).map((label) => h('span', {}, label))),
       svg('svg', { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none' }, lines, bars),
       dayAxis(points.map(({ day }) => day))),
     h('details', {}, h('summary', {}, 'Show as table'),
