@@ -22,8 +22,9 @@ import grpc
 import pytest
 from support.bystanders import Bystanders
 from support.database import rows
+from support.floods import ANOTHER, ATTACKER, REFLECTION, WATCH, ask_for_keys, call_head, reached, sign_in, wait_on
 from support.gateway import ADMIN_PASSWORD, Gateway, eventually
-from support.h2raw import DATA, END_HEADERS, END_STREAM, HEADERS, Peer, block, frame
+from support.h2raw import DATA, END_HEADERS, END_STREAM, HEADERS, Peer, frame
 from support.monitoring import logged, metric
 from support.parties import Fleet, init_device
 from support.process_usage import memory
@@ -31,7 +32,6 @@ from support.refusal import refused
 from support.uploads import Upload, content
 from support.waiting import WAIT_SECONDS
 
-ATTACKER, ANOTHER = "127.0.0.2", "127.0.0.3"
 #: The limit of the bystanders' 99th percentile in the long form, in milliseconds.
 LONGEST = 200
 #: The limit of the growth of the gateway's resident memory in the long form, in bytes.
@@ -78,39 +78,7 @@ def cpu_seconds(gateway) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def reached(gateway, listener: str, limit: str) -> int:
-    return int(metric(gateway, "data_gateway_limits_reached_total", listener=listener, limit=limit))
-
-
-def call(authority: str, path: str, *more: tuple[str, str]) -> bytes:
-    """Returns the header section of a call."""
-    return block(
-        (":method", "POST"), (":scheme", "http"), (":path", path), (":authority", authority),
-        ("content-type", "application/grpc"), ("te", "trailers"), *more,
-    )  # fmt: skip
-
-
 # MARK: calls that wait
-
-WATCH = "/grpc.health.v1.Health/Watch"
-REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
-
-
-def wait_on(peer: Peer, path: str, streams: int, is_whole: bool) -> list[bytes]:
-    """Opens a number of calls, and returns the trailers of those that were refused."""
-    headers = call(peer.authority, path)
-    for number in range(streams):
-        stream = 2 * number + 1
-        peer.raw(frame(HEADERS, END_HEADERS, stream, headers))
-        if is_whole:
-            peer.raw(frame(DATA, END_STREAM, stream, bytes(5)))
-    refused = []
-    # Frames that came before the answer to a PING came because of these calls.
-    peer.send(6, 0, 0, b"all sent")
-    while (got := peer.next()) is not None and not (got.kind == 6 and got.payload == b"all sent"):
-        if got.kind == HEADERS and got.flags & END_STREAM:
-            refused.append(got.payload)
-    return refused
 
 
 @pytest.mark.parametrize("path, is_whole", [(WATCH, True), (REFLECTION, False)], ids=["watch", "reflection"])
@@ -332,7 +300,7 @@ def test_unread_responses_do_not_delay_others(scene, is_full):
         for _ in range(connections):
             peer = Peer(gateway.listeners["gateway"], settings={INITIAL_WINDOW_SIZE: 0}, source=ATTACKER)
             peers.append(stack.enter_context(peer))
-            headers = call(peer.authority, LIST, ("authorization", f"Bearer {user.token}"))
+            headers = call_head(peer.authority, LIST, ("authorization", f"Bearer {user.token}"))
             for number in range(streams):
                 stream = 2 * number + 1
                 peer.raw(frame(HEADERS, END_HEADERS, stream, headers) + frame(DATA, END_STREAM, stream, message))
@@ -366,7 +334,7 @@ def test_reflection_takes_small_requests_only(scene):
     request = b"\x0a" + b"\xff\xff\xff\x01" + bytes(4 * 1024 * 1024 - 1)
     packed = gzip.compress(request)
     with Peer(gateway.listeners["auth"], source=ATTACKER) as peer:
-        headers = call(peer.authority, REFLECTION, ("grpc-encoding", "gzip"))
+        headers = call_head(peer.authority, REFLECTION, ("grpc-encoding", "gzip"))
         peer.raw(frame(HEADERS, END_HEADERS, 1, headers))
         peer.raw(frame(DATA, 0, 1, b"\1" + len(packed).to_bytes(4, "big") + packed))
         while (got := peer.next()) is not None and not (got.kind == HEADERS and got.flags & END_STREAM):
@@ -392,7 +360,7 @@ def test_half_sent_requests_do_not_delay_others(scene, is_full):
         for _ in range(connections):
             peer = stack.enter_context(Peer(gateway.listeners["auth"], source=ATTACKER))
             for stream in range(1, 2 * streams, 2):
-                peer.raw(frame(HEADERS, END_HEADERS, stream, call(peer.authority, "/grpc.health.v1.Health/Check")))
+                peer.raw(frame(HEADERS, END_HEADERS, stream, call_head(peer.authority, "/grpc.health.v1.Health/Check")))
                 peer.raw(frame(DATA, 0, stream, b"\0" + (1024 * 1024).to_bytes(4, "big")))
                 for start in range(0, len(piece), 16384):
                     peer.raw(frame(DATA, 0, stream, piece[start : start + 16384]))
@@ -408,22 +376,6 @@ def test_half_sent_requests_do_not_delay_others(scene, is_full):
 
 
 # MARK: accounts and devices
-
-LOGIN = "/archebase.auth.v1.AuthService/Login"
-INIT = "/archebase.data_gateway.v1.DeviceInitService/InitDevice"
-
-
-def sign_in(gateway, password: str, source: str) -> tuple[int, str]:
-    """Signs in as the admin of `system` at the web listener from an address; returns the status and the error message."""
-    host, port = gateway.listeners["web"].split(":")
-    connection = http.client.HTTPConnection(host, int(port), timeout=60, source_address=(source, 0))
-    try:
-        body = json.dumps({"organization": "system", "userName": "admin", "password": password})
-        connection.request("POST", LOGIN, body, {"Content-Type": "application/json"})
-        response = connection.getresponse()
-        return response.status, json.loads(response.read()).get("message", "")
-    finally:
-        connection.close()
 
 
 @pytest.mark.parametrize("source", ["127.0.0.1", "127.0.0.9"], ids=["at home", "after a restart"])
@@ -466,21 +418,6 @@ def test_wrong_passwords_of_strangers_do_not_lock_the_owner_out(scene, login, is
             ends.set()
         for guessing in guesses:
             guessing.result()
-
-
-def ask_for_keys(gateway, stubs, device_ids: list[str]) -> None:
-    """Calls InitDevice from the attacker's address, once for each id."""
-    for start in range(0, len(device_ids), 50):
-        with Peer(gateway.listeners["device-init"], source=ATTACKER) as peer:
-            headers = call(peer.authority, INIT)
-            for number, device_id in enumerate(device_ids[start : start + 50]):
-                message = stubs.gateway.InitDeviceRequest(device_id=device_id).SerializeToString()
-                peer.raw(frame(HEADERS, END_HEADERS, 2 * number + 1, headers))
-                peer.raw(frame(DATA, END_STREAM, 2 * number + 1, b"\0" + len(message).to_bytes(4, "big") + message))
-            open_calls = len(device_ids[start : start + 50])
-            while open_calls and (got := peer.next()) is not None:
-                open_calls -= got.kind == HEADERS and bool(got.flags & END_STREAM)
-            assert open_calls == 0
 
 
 def test_calls_in_a_devices_name_do_not_block_the_device(scene, stubs, is_full):

@@ -26,6 +26,8 @@ package final class CallContext: @unchecked Sendable {  // state belongs to the 
     package let requestID: RequestID
     /// The name that a trusted proxy gave the call, the same for each attempt (`x-call-id`); `nil` = none.
     package internal(set) var balancedCallID: String?
+    /// The idempotency key of a call whose request has none, which makes each attempt of a balancer the same call; `nil` = none.
+    package var balancedKey: String? { balancedCallID.map { "call \($0)" } }
     /// Whether the response contains the request's id, in `x-request-id`.
     package var announcesRequestID = false
     /// Whether the handler may wait for later events; if not, it responds with what is available.

@@ -10,7 +10,7 @@ extension ServerCall {
     }
 
     func queue(in lane: Lane) {
-        if stage.queue(in: lane) { origin.handlers += 1 }
+        if stage.queue(in: lane) { origin.countHandler(of: self, by: 1) }
         origin.queue(self, in: lane)
     }
 
@@ -61,7 +61,7 @@ extension ServerCall {
                 }
             }
         }
-        origin.handlers -= 1
+        origin.countHandler(of: self, by: -1)
         stage.leaveTurn()?.leave(origin, address)
     }
 

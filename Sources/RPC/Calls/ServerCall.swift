@@ -103,6 +103,10 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         // By index: copying each would cost more than most of them do.
         for index in server.interceptors.indices { server.interceptors[index].received(context) }
         if context.peer.host != origin.peer.host { address = server.addresses.share(of: context.peer.host) }
+        guard origin.mayQueue(self) else {
+            server.metrics.limitReached(CallPlace.handlersOfAddress.limit)
+            return fail(RPCError.overloaded(CallPlace.handlersOfAddress.message))
+        }
         if let deadline = context.deadline {
             // A timer would leave it to chance whether such a call is handled.
             guard deadline > origin.loop.now else { return fail(Self.deadlineExceeded) }

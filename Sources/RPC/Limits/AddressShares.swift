@@ -36,6 +36,8 @@ final class AddressShares: Sendable {
 final class AddressShare: Sendable {
     /// Running handlers, without those of waiting methods.
     let handlers = BoundedCount()
+    /// Calls by connections of proxies that wait for their turn or have handlers.
+    let passedOn = BoundedCount()
     /// Calls of waiting methods.
     let waitingCalls = BoundedCount()
     /// Bytes of request messages that calls hold.

@@ -16,11 +16,11 @@ package final class CallOrigin {
     let mayWait: Bool
     /// The subject of the client's certificate in the TLS handshake; `nil` = none.
     var clientCertificate: String?
-    /// Calls that wait for their turn and running handlers, also those whose stream was reset: a client cannot have more of them at
-    /// once by resetting its streams (CVE-2023-44487).
-    var handlers = 0
-    /// Calls in progress of waiting methods.
-    var waitingCalls = 0
+    /// The client's calls that wait for their turn and running handlers, also those whose stream was reset: a client cannot have more of
+    /// them at once by resetting its streams (CVE-2023-44487).
+    private(set) var handlers = 0
+    /// The client's calls in progress of waiting methods.
+    private(set) var waitingCalls = 0
     /// Called when the connection may receive calls again, after ``hasSpace`` was `false`.
     var onSpace: () -> Void = {}
     /// Bytes of responses that wait to be sent.
@@ -55,6 +55,13 @@ package final class CallOrigin {
     /// Whether this is a connection with lanes of its own, rather than one request.
     private var isConnection: Bool { mayWait }
 
+    /// Whether the client is a proxy that passes on the calls of others.
+    var isProxy: Bool { server.isProxy(peer) }
+
+    /// Whether the call is the client's own, rather than one that a proxy passes on. The limits of the connection are for own calls: those
+    /// of one client of a proxy would keep the proxy's other clients from calling. Limits of addresses are for all.
+    private func isOwn(_ call: ServerCall) -> Bool { call.address === address }
+
     // MARK: Turns
 
     /// The lane of what the connection sends and receives.
@@ -62,12 +69,11 @@ package final class CallOrigin {
 
     /// Returns the lane in which the call is admitted.
     func lane(toAdmit call: ServerCall) -> Lane {
-        if isConnection, transit == nil, call.address !== address {
+        if isConnection, transit == nil, !isOwn(call) {
             transit = loop.turns.lane(of: .program("proxy \(peer.host)"))
         }
         if let known, call.context.metadata.has(known.authorization, under: "authorization") { return known.lane }
-        guard call.address === address else { return loop.turns.sharedLane(of: call.address.owner) }
-        return unknownLane
+        return isOwn(call) ? unknownLane : loop.turns.sharedLane(of: call.address.owner)
     }
 
     /// Returns the lane in which the call's handler runs; `nil` = the one in which the call was admitted.
@@ -103,8 +109,23 @@ package final class CallOrigin {
 
     /// Lets the call wait for its turn in the lane.
     func queue(_ call: ServerCall, in lane: Lane) {
-        if isCounted(call) { queuedCalls += 1 }
+        if isOwn(call) { queuedCalls += 1 }
         lane.run(call)
+    }
+
+    /// Whether a call that a proxy passes on may wait for its turn: an address has as many at a listener as it may have handlers.
+    func mayQueue(_ call: ServerCall) -> Bool {
+        isOwn(call) || call.address.passedOn.value < server.limits.maxHandlersPerAddress
+    }
+
+    /// Counts a call that waits for its turn or has a handler.
+    func countHandler(of call: ServerCall, by change: Int) {
+        if isOwn(call) { handlers += change } else { _ = call.address.passedOn.add(change) }
+    }
+
+    /// Counts a call of a waiting method; the argument is the address of its caller.
+    func countWaitingCall(of caller: AddressShare, by change: Int) {
+        if caller === address { waitingCalls += change }
     }
 
     /// Reports that the client is disconnected: calls that were to start end at once, and release what they hold.
@@ -128,7 +149,8 @@ package final class CallOrigin {
     func mayBegin(_ call: ServerCall) -> Bool {
         // Until then it counts as queued, so that the connection receives no further calls.
         if call.isRefused, !mayRefuse(call) { return false }
-        guard !isDisconnected, queuedBytes >= server.limits.maxResponseBytesPerConnection else { return true }
+        guard !isDisconnected, isOwn(call), queuedBytes >= server.limits.maxResponseBytesPerConnection
+        else { return true }
         server.metrics.limitReached("response_bytes_per_connection")
         left(call)
         delayed.append(call)
@@ -137,7 +159,7 @@ package final class CallOrigin {
 
     /// Reports that a call no longer waits for its turn.
     func left(_ call: ServerCall) {
-        guard isCounted(call) else { return }
+        guard isOwn(call) else { return }
         queuedCalls -= 1
         if waitsForSpace, queuedCalls <= Self.queueLimits.low {
             waitsForSpace = false
@@ -145,12 +167,8 @@ package final class CallOrigin {
         }
     }
 
-    /// Whether the call counts among those of the connection's queue. Those of a proxy's clients would keep the proxy's other clients
-    /// from calling; the streams of the connection limit them.
-    private func isCounted(_ call: ServerCall) -> Bool { call.address === address }
-
     private func mayRefuse(_ call: ServerCall) -> Bool {
-        guard isConnection, !isDisconnected, isCounted(call) else { return true }
+        guard isConnection, !isDisconnected, isOwn(call) else { return true }
         let pace = refusals ?? RefusalPace(on: loop)
         refusals = pace
         return pace.allows(call)

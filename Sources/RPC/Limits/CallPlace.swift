@@ -11,6 +11,10 @@ struct CallPlace {
         let message: String
     }
 
+    /// The refusal of a call from an address that has too many.
+    static let handlersOfAddress = Refusal(
+        limit: "handlers_per_address", message: "the caller's address has too many calls in progress")
+
     private let waits: Bool
 
     /// Counts one more call.
@@ -29,7 +33,7 @@ struct CallPlace {
     func leave(_ origin: CallOrigin, _ address: AddressShare) {
         let metrics = origin.server.metrics
         if waits {
-            origin.waitingCalls -= 1
+            origin.countWaitingCall(of: address, by: -1)
             address.waitingCalls.giveBack()
             metrics.waitingCalls.giveBack()
         } else {
@@ -44,7 +48,7 @@ struct CallPlace {
         func refusal(_ limit: String, _ holder: String, _ count: Int) -> Refusal {
             Refusal(limit: limit, message: "\(holder) already has \(count) waiting calls, which is the maximum")
         }
-        guard origin.waitingCalls < limits.perConnection else {
+        guard address !== origin.address || origin.waitingCalls < limits.perConnection else {
             throw refusal("waiting_calls_per_connection", "this connection", limits.perConnection)
         }
         guard address.waitingCalls.take(limit: limits.perAddress) else {
@@ -54,13 +58,12 @@ struct CallPlace {
             address.waitingCalls.giveBack()
             throw refusal("waiting_calls", "this listener", limits.perListener)
         }
-        origin.waitingCalls += 1
+        origin.countWaitingCall(of: address, by: 1)
     }
 
     private static func takeRunning(_ server: RPCServer, _ address: AddressShare) throws(Refusal) {
         guard address.handlers.take(limit: server.limits.maxHandlersPerAddress) else {
-            throw Refusal(
-                limit: "handlers_per_address", message: "the caller's address has too many calls in progress")
+            throw handlersOfAddress
         }
         guard server.metrics.handlers.take(limit: server.limits.maxHandlers) else {
             address.handlers.giveBack()

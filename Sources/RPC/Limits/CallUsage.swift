@@ -3,34 +3,34 @@ import Basics
 /// The counters of one call.
 struct CallUsage {
     var traffic = CallTraffic()
-    var arrival = ArrivalRate()
+    var arrival = TransferRate()
     /// The number of bytes that the listener counts for this call.
     var countedBytes = 0
     /// The progress since the server began to stop; `nil` before that.
     var progress: ProgressWatch?
 }
 
-/// The rate at which a message arrives.
-struct ArrivalRate {
-    /// The time since which the message is arriving, at most one period ago, and the number of bytes received by then.
-    private var start: (time: UInt64, received: Int)?
+/// The rate at which a client sends a message, or receives a response.
+struct TransferRate {
+    /// The time since which bytes are expected to move, at most one period ago, and the number that had moved by then.
+    private var start: (time: UInt64, moved: Int)?
 
-    /// Handles that no message is arriving.
+    /// Handles that no bytes are expected to move.
     mutating func pause() { start = nil }
 
-    /// Whether fewer bytes arrived in a whole period than clients must send.
+    /// Whether fewer bytes moved in a whole period than clients must send or receive.
     ///
-    /// - Parameter received: the number of bytes of the request that have arrived.
-    mutating func isTooSlow(_ received: Int, at now: UInt64, _ limits: LifecycleLimits) -> Bool {
+    /// - Parameter moved: the number of bytes that have moved.
+    mutating func isTooSlow(_ moved: Int, at now: UInt64, _ limits: LifecycleLimits) -> Bool {
         guard let start else {
-            self.start = (now, received)
+            self.start = (now, moved)
             return false
         }
         let elapsed = now - start.time
         guard elapsed >= limits.stall.loopTime else { return false }
         let least = Double(limits.minimumRate) * Double(elapsed) / 1e9
-        guard Double(received - start.received) >= least else { return true }
-        self.start = (now, received)
+        guard Double(moved - start.moved) >= least else { return true }
+        self.start = (now, moved)
         return false
     }
 }

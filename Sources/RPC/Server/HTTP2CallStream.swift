@@ -20,6 +20,8 @@ final class HTTP2CallStream: HTTP2Stream, CallStream {
     private var holdsWindow = false
     /// The number of request bytes received after the end of the response.
     private var bytesAfterResponse = 0
+    /// The number of response bytes that were sent, and the rate at which the client receives them.
+    private var sent = (bytes: 0, rate: TransferRate())
     /// Whether the stream is reset when the written bytes were sent.
     private var resetsAfterSending = false
 
@@ -65,8 +67,19 @@ final class HTTP2CallStream: HTTP2Stream, CallStream {
     }
 
     override func unsentBytesChanged(by change: Int) {
+        if change < 0 { sent.bytes -= change }
         origin.responseBytesChanged(by: change, of: call)
         if origin.queuedBytes == 0 { connection.responsesAreSent() }
+    }
+
+    /// Resets the stream if its response is received more slowly than clients must receive.
+    func checkReader(at now: UInt64) {
+        guard unsentBytes > 0 else { return sent.rate.pause() }
+        guard sent.rate.isTooSlow(sent.bytes, at: now, server.limits.lifecycle) else { return }
+        server.metrics.limitReached("stalled")
+        reset(.cancel)
+        // The stream stays open until the reset is sent.
+        sent.rate.pause()
     }
 
     private func consumeArrived() {

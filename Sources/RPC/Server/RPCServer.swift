@@ -1,5 +1,6 @@
 package import Basics
 package import HTTP2
+import HTTPTypes
 import Protobuf
 package import ProtobufJSON
 
@@ -70,6 +71,8 @@ package final class RPCServer: Sendable {
     package let interceptors: [any Interceptor]
     /// Decides which calls are accepted; `nil` = all.
     let admission: (any Admission)?
+    /// The proxies whose connections have the calls of many clients.
+    private let proxies: TrustedProxies?
     package let limits: RPCLimits
     package let metrics = ServerMetrics()
     let addresses = AddressShares()
@@ -94,6 +97,7 @@ package final class RPCServer: Sendable {
         let admissions = interceptors.compactMap { $0 as? any Admission }
         precondition(admissions.count <= 1, "a server has one admission")
         admission = admissions.first
+        proxies = interceptors.lazy.compactMap { $0 as? TrustedProxies }.first
         let router = router.admitting(by: admissions.first)
         self.router = router
         self.interceptors = interceptors
@@ -153,6 +157,9 @@ extension RPCServer {
         call.begin(adapted.fault)
         return call
     }
+
+    /// Whether a peer is a proxy that passes on the calls of many clients.
+    func isProxy(_ peer: PeerAddress) -> Bool { proxies?.ranges.contain(peer.host) ?? false }
 
     /// Returns the largest request message of a method, in bytes, also after decompression.
     func limit(of method: any Method) -> Int { method.rules.maximumRequest ?? limits.maxMessageSize }

@@ -46,7 +46,9 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
     package init(server: RPCServer, loop: any CallLoop, peer: PeerAddress) {
         origin = CallOrigin(server: server, loop: loop, peer: peer, mayWait: true)
         lifecycle = ConnectionLifecycle(server.limits.lifecycle, jitter: Double.random(in: 0...1), now: loop.now)
-        session = HTTP2Session(role: .server, settings: server.limits.http2, host: self)
+        var settings = server.limits.http2
+        settings.isProxied = origin.isProxy
+        session = HTTP2Session(role: .server, settings: settings, host: self)
         server.metrics.connectionOpened()
         scheduleTick()
     }
@@ -192,6 +194,12 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
 
     // MARK: Timers
 
+    /// Looks for responses that are not read. Clients of a proxy lose their streams, any other client the connection.
+    private func checkReaders(_ session: HTTP2Session) {
+        guard origin.isProxy else { return lifecycle.responsesWait(sent: session.producedBytes, at: now) }
+        for stream in session.streams { (stream as? HTTP2CallStream)?.checkReader(at: now) }
+    }
+
     /// Schedules the next tick. The timer keeps a reference to the connection until it is lost.
     private func scheduleTick() {
         timer = loop.schedule(at: now &+ lifecycle.tickInterval) { [self] in tick() }
@@ -203,7 +211,7 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
         if !kept.isEmpty { lifecycle.received(at: now) }
         lifecycle.streamsChanged(session.activeStreams, at: now)
         lifecycle.stalled(session.isWithinHeaderSection || isSocketBlocked, at: now)
-        if session.queuedBytes > 0 { lifecycle.responsesWait(sent: session.producedBytes, at: now) }
+        if session.queuedBytes > 0 { checkReaders(session) }
         if server.metrics.holdsRequests {
             for stream in session.streams { (stream as? HTTP2CallStream)?.call?.checkRate(at: now) }
         }

@@ -80,7 +80,16 @@ enum HTTP2Library {
     }()
 
     /// Set up once and then only read, like `callbacks`.
-    nonisolated(unsafe) static let options: OpaquePointer? = {  // only read
+    nonisolated(unsafe) static let options = makeOptions()  // only read
+
+    /// The same without the library's limit on resets.
+    nonisolated(unsafe) static let optionsOfProxied: OpaquePointer? = {  // only read
+        let table = makeOptions()
+        nghttp2_option_set_stream_reset_rate_limit(table, .max, .max)
+        return table
+    }()
+
+    private static func makeOptions() -> OpaquePointer? {
         var table: OpaquePointer?
         nghttp2_option_new(&table)
         // Back-pressure: windows open when a message was consumed, not when its bytes arrived.
@@ -92,7 +101,7 @@ enum HTTP2Library {
         // them slowly and never reads.
         nghttp2_option_set_max_outbound_ack(table, 10_000)
         return table
-    }()
+    }
 
     static func session(_ context: UnsafeMutableRawPointer?) -> HTTP2Session? {
         context.map { Unmanaged<HTTP2Session>.fromOpaque($0).takeUnretainedValue() }

@@ -39,11 +39,12 @@ public final class HTTP2Session {
         self.host = host
         conduct = PeerAbuseDetector(settings)
         opened = role == .server ? OpenedStreams() : nil
+        let options = settings.isProxied ? HTTP2Library.optionsOfProxied : HTTP2Library.options
         var created: OpaquePointer?
         let status =
             role == .server
-            ? nghttp2_session_server_new2(&created, HTTP2Library.callbacks, nil, HTTP2Library.options)
-            : nghttp2_session_client_new2(&created, HTTP2Library.callbacks, nil, HTTP2Library.options)
+            ? nghttp2_session_server_new2(&created, HTTP2Library.callbacks, nil, options)
+            : nghttp2_session_client_new2(&created, HTTP2Library.callbacks, nil, options)
         guard status == 0, let created else { preconditionFailure("nghttp2 has no memory for a session") }
         session = created
         nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())

@@ -19,6 +19,8 @@ public struct HTTP2Settings: Sendable {
     /// The burst of header sections over the size limit that are rejected one by one; the rate is one a second. Above it the
     /// connection is terminated.
     public var oversizedHeaderBurst = 20
+    /// Whether the peer passes on the streams of many clients, for whose resets and large header sections the connection does not end.
+    public var isProxied = false
 
     public init() {}
 }

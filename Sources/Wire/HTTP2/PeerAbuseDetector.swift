@@ -14,13 +14,15 @@ struct PeerAbuseDetector: Sendable {
     }
 
     private var controlFrames: TokenBucket
-    private var resets: TokenBucket
-    private var headerSections: TokenBucket
+    /// `nil` = without a limit, also below.
+    private var resets: TokenBucket?
+    private var headerSections: TokenBucket?
     private var hasDataFlowed = true
 
     init(_ settings: HTTP2Settings) {
         controlFrames = TokenBucket(
             burst: settings.controlFrameBurst, refill: settings.controlFramesPerSecond)
+        guard !settings.isProxied else { return }
         resets = TokenBucket(burst: settings.resetBurst, refill: settings.resetsPerSecond)
         headerSections = TokenBucket(burst: settings.oversizedHeaderBurst, refill: 1)
     }
@@ -39,11 +41,11 @@ struct PeerAbuseDetector: Sendable {
 
     /// Records a stream that was reset because of what the peer did on it.
     mutating func madeUsReset(at now: UInt64) -> Excess? {
-        resets.take(at: now) ? nil : .resets
+        resets?.take(at: now) ?? true ? nil : .resets
     }
 
     /// Records a header section over the size limit.
     mutating func oversizedHeaders(at now: UInt64) -> Excess? {
-        headerSections.take(at: now) ? nil : .headerSections
+        headerSections?.take(at: now) ?? true ? nil : .headerSections
     }
 }
