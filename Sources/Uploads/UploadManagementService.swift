@@ -49,8 +49,8 @@ struct UploadManagementService: UploadManagementServiceHandler {
         _ request: CreateSiteUploadRequest, context: CallContext
     ) async throws -> CreateSiteUploadResponse {
         let issued = try await siteUploads.begin(
-            site: request.siteID, file: try UploadHints(request), key: try IdempotencyKey(request.idempotencyKey),
-            by: try Caller(context))
+            site: request.siteID, file: try UploadHints(request),
+            key: try IdempotencyKey(request.idempotencyKey, else: context.balancedKey), by: try Caller(context))
         return CreateSiteUploadResponse(
             logicalUploadID: issued.upload.logicalID, uploadID: issued.upload.id,
             credentials: UploadCredentials(issued))

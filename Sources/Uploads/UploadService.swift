@@ -18,7 +18,7 @@ struct UploadService: DataGatewayServiceHandler {
         _ request: CreateLogicalUploadRequest, context: CallContext
     ) async throws -> CreateLogicalUploadResponse {
         let caller = UploadCaller(try KeyCaller(context))
-        let key = try IdempotencyKey(hints: request.clientHints, callID: context.balancedCallID)
+        let key = try IdempotencyKey(hints: request.clientHints, else: context.balancedKey)
         let issued =
             request.restartFromUploadID.isEmpty
             ? try await sessions.begin(for: caller, key: key, hints: try UploadHints(request.clientHints))

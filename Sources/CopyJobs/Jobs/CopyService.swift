@@ -11,7 +11,7 @@ struct CopyService: DataGatewayCopyServiceHandler {
 
     func createCopyJob(_ request: CreateCopyJobRequest, context: CallContext) async throws -> CreateCopyJobResponse {
         let caller = try Caller(context)
-        let order = try CopyOrder(request, limit: jobs.configuration.items)
+        let order = try CopyOrder(request, limit: jobs.configuration.items, otherKey: context.balancedKey)
         let job = try await jobs.create(order, by: caller)
         return CreateCopyJobResponse(
             copyJobID: job.id, status: CopyJobStatus(job.state), totalItems: Int32(clamping: job.items),

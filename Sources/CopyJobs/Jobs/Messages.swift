@@ -7,11 +7,13 @@ import Protobuf
 import RPC
 
 extension CopyOrder {
-    /// - Parameter limit: the largest number of files.
+    /// - Parameters:
+    ///   - limit: the largest number of files.
+    ///   - otherKey: the idempotency key if the request has none; `nil` = none.
     /// - Throws: INVALID_ARGUMENT that names the field.
-    init(_ request: CreateCopyJobRequest, limit: Int) throws(RPCError) {
+    init(_ request: CreateCopyJobRequest, limit: Int, otherKey: String?) throws(RPCError) {
         try FileIDs.check(request.fileIDs, limit: limit)
-        let key = request.idempotencyKey.isEmpty ? nil : request.idempotencyKey
+        let key = request.idempotencyKey.isEmpty ? otherKey : request.idempotencyKey
         if let key { try FieldRules.title(key, field: "idempotency_key") }
         guard let destination = request.destination else { throw .invalidArgument("destination must be set") }
         var content = request

@@ -12,20 +12,25 @@ struct IdempotencyKey: Sendable, Hashable {
 
     let text: String
 
-    /// - Parameter callID: the name that a balancer gave the call: the key if the hints contain none.
+    /// - Parameter other: the key if the hints contain none; `nil` = none.
     /// - Returns: `nil` if there is neither.
     /// - Throws: INVALID_ARGUMENT if the key is empty, longer than 128 bytes or contains control characters.
-    init?(hints: [String: String], callID: String?) throws(RPCError) {
-        guard let text = hints["idempotency_key"] ?? callID.map({ "call \($0)" }) else { return nil }
-        try FieldRules.title(text, field: Self.field)
-        self.text = text
+    init?(hints: [String: String], else other: String?) throws(RPCError) {
+        try self.init(hints["idempotency_key"] ?? other, field: Self.field)
     }
 
-    /// - Returns: `nil` if the text is empty, which stands for no key.
+    /// - Parameters:
+    ///   - text: of a request's field; empty stands for no key.
+    ///   - other: the key if the text is empty; `nil` = none.
+    /// - Returns: `nil` if there is neither.
     /// - Throws: INVALID_ARGUMENT as for a key in hints.
-    init?(_ text: String) throws(RPCError) {
-        guard !text.isEmpty else { return nil }
-        try FieldRules.title(text, field: "idempotency_key")
+    init?(_ text: String, else other: String?) throws(RPCError) {
+        try self.init(text.isEmpty ? other : text, field: "idempotency_key")
+    }
+
+    private init?(_ text: String?, field: String) throws(RPCError) {
+        guard let text else { return nil }
+        try FieldRules.title(text, field: field)
         self.text = text
     }
 
