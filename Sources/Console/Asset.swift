@@ -66,6 +66,7 @@ struct Asset: Sendable {
         "filter-terms.js": PackageResources.filter_terms_js,
         "first-steps.js": PackageResources.first_steps_js,
         "format.js": PackageResources.format_js,
+        "gateways.js": PackageResources.gateways_js,
         "image-size.js": PackageResources.image_size_js,
         "invitation.js": PackageResources.invitation_js,
         "json-tree.js": PackageResources.json_tree_js,

@@ -110,6 +110,7 @@ LOADING = {
     "devices": ("ListDeviceSuites", "Devices"),
     "retention": ("GetRetention", "Retention"),
     "storage": ("GetStorageUse", "Storage"),
+    "gateways": ("GetSystemStatus", "Gateways"),
     "settings": ("ListSettings", "Settings"),
     "account": ("ListSessions", "My account"),
 }
@@ -216,7 +217,7 @@ def test_navigation_names_the_pages_of_each_role(page, gateway, new_organization
         "Administration": administration,
     }
     sign_in_as(page, gateway, "system", "admin", ADMIN_PASSWORD)
-    administration += ["Organizations", "Settings", "Signing keys", "Backup"]
+    administration += ["Organizations", "Gateways", "Settings", "Signing keys", "Backup"]
     assert navigation(page)["Administration"] == administration
     page.go("My account")
     (current,) = page.driver.find_elements(By.XPATH, "//header//a[@aria-current]")

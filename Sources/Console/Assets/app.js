@@ -8,6 +8,7 @@ import { renderDevice } from './device.js'
 import { renderDevices } from './devices.js'
 import { closeDialogs, showFormDialog } from './dialog.js'
 import { alertMessage, button, h, pageHeader, showNotice, svg } from './dom.js'
+import { renderGateways } from './gateways.js'
 import { forgetInvitation, invitationToken, renderForeignInvitation, renderInvitation } from './invitation.js'
 import { renderKeys } from './keys.js'
 import { renderForbiddenPage, renderForeignPage, renderMissingPage } from './missing-page.js'
@@ -60,6 +61,7 @@ const sections = [
     { name: 'webhooks', title: 'Webhooks', role: 'admin', render: renderWebhooks },
     { name: 'audit', title: 'Audit log', role: 'admin', shortcut: 'a', render: renderAudit },
     { name: 'organizations', title: 'Organizations', role: 'system admin', render: renderOrganizations },
+    { name: 'gateways', title: 'Gateways', role: 'system admin', render: renderGateways },
     { name: 'settings', title: 'Settings', role: 'system admin', render: renderSettings },
     { name: 'signing-keys', title: 'Signing keys', role: 'system admin', render: renderSigningKeys },
     { name: 'backup', title: 'Backup', role: 'system admin', render: renderBackup },

@@ -27,7 +27,16 @@ addEventListener('DOMContentLoaded', () => {
 SECTIONS = {
     "Devices": ("Suites", "Sites and keys"),
     "Objects": ("Uploads", "Copy jobs", "Storage", "Trash", "Retention", "Corrupted objects"),
-    "Administration": ("Users", "Webhooks", "Audit log", "Organizations", "Settings", "Signing keys", "Backup"),
+    "Administration": (
+        "Users",
+        "Webhooks",
+        "Audit log",
+        "Organizations",
+        "Gateways",
+        "Settings",
+        "Signing keys",
+        "Backup",
+    ),
 }
 DESKTOP = (1280, 900)
 PHONE = (390, 844)

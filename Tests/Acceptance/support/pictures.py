@@ -78,6 +78,7 @@ SYSTEM_PAGES = {
     "webhooks": ("webhooks?org=", "Webhooks", ()),
     "webhook": ("webhooks/fleet-dashboard", "fleet-dashboard", ()),
     "organizations": ("organizations", "Organizations", ("New organization", "Rename", "Statistics")),
+    "gateways": ("gateways", "Gateways", ()),
     "settings": ("settings", "Settings", ()),
     "signing-keys": ("signing-keys", "Signing keys", ("Rotate",)),
     "backup": ("backup", "Backup", ()),

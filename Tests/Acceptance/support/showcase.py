@@ -191,6 +191,7 @@ class Showcase:
             "webhook": ("webhooks/indexer", "indexer"),
             "audit": ("audit", "Audit log"),
             "organizations": ("organizations", "Organizations"),
+            "gateways": ("gateways", "Gateways"),
             "settings": ("settings", "Settings"),
             "signing-keys": ("signing-keys", "Signing keys"),
             "backup": ("backup", "Backup"),
