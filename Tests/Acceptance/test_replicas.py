@@ -8,6 +8,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from pathlib import Path
 
 import grpc
 import jwt
@@ -17,10 +18,11 @@ from support import database_engine
 from support.apps import App
 from support.buckets import Bucket
 from support.client import SignedIn
+from support.copies import Copies
 from support.faults import Clock
 from support.gateway import ADMIN_PASSWORD, ANY_PORT, eventually
 from support.monitoring import metric
-from support.parties import PASSWORD, Fleet, Uploader, User, call, exchange, unique
+from support.parties import PASSWORD, Fleet, Uploader, User, call, exchange, init_device, unique
 from support.raw import fetch_url
 from support.refusal import refused
 from support.replicas import PORTS, ROOT, Replicas
@@ -53,7 +55,13 @@ def receiver() -> Receiver:
 
 
 @pytest.fixture(scope="module")
-def replicas(binary, postgres, bucket, receiver, tmp_path_factory) -> Replicas:
+def copies_folder(tmp_path_factory) -> Path:
+    """The folder in which copies of objects go."""
+    return tmp_path_factory.mktemp("copies")
+
+
+@pytest.fixture(scope="module")
+def replicas(binary, postgres, bucket, receiver, copies_folder, tmp_path_factory) -> Replicas:
     (secret := tmp_path_factory.mktemp("secret") / "secret").write_text(SECRET)
     replicas = Replicas(
         binary,
@@ -63,6 +71,7 @@ def replicas(binary, postgres, bucket, receiver, tmp_path_factory) -> Replicas:
         uploads={"part_size_bytes": MIB},
         webhooks={WEBHOOK: {"url": receiver.url, "secret_file": str(secret)}},
         events={"timeout_seconds": 300},
+        copy={"destinations": [{"kind": "directory", "root": str(copies_folder)}]},
         # The balancer does not have the listener for apps.
         listeners={"apps": ANY_PORT},
         apps={"share_codes": {"enabled": True}},
@@ -123,13 +132,39 @@ def test_status_shows_the_replicas(replicas, binary, tmp_path):
     assert all(each["seconds_since_renewal"] < 30 for each in shown)
 
 
+def test_console_shows_the_replicas(replicas, bucket, postgres, browser):
+    browser.enter(replicas.service)
+    browser.sign_in("system", "admin", ADMIN_PASSWORD)
+    browser.heading("Overview")
+    browser.show(replicas.service, "gateways", "Gateways")
+    rows = browser.until(lambda: len(found := browser.rows()) == len(replicas.gateways) and found)
+    assert {replicas.holder(row["Gateway"]).process.pid for row in rows} == {
+        gateway.process.pid for gateway in replicas.gateways.values()
+    }
+    assert sum("answers this page" in row["Gateway"] for row in rows) == 1
+    assert len({row["Version"] for row in rows}) == 1 and all(row["Last renewal"].endswith(" s ago") for row in rows)
+    with closing(Leases(postgres)) as leases:
+        holder = replicas.holder(eventually(lambda: leases.holder(f"webhook/{WEBHOOK}")))
+    (sender,) = (row for row in rows if f"webhook/{WEBHOOK}" in row["Work that one gateway does"])
+    assert replicas.holder(sender["Gateway"]) is holder
+    assert browser.fact("Bucket") == bucket.name and browser.fact("Right to the prefix") == "held"
+    # The page is updated: a gateway that ended is not listed.
+    stopped = replicas.gateways["c"]
+    description = f"process {stopped.process.pid} "
+    stopped.stop()
+    browser.until(lambda: description not in browser.text)
+    stopped.start()
+    browser.until(lambda: f"process {stopped.process.pid} " in browser.text)
+    browser.assert_no_errors()
+
+
 def kept_methods() -> set[str]:
     """Returns the names of the methods whose responses are kept."""
     (_, kept) = (ROOT / "deploy/scale-out/repeatable.lst").read_text().split("# The response is kept")
     return {line.rsplit("/")[-1] for line in kept.splitlines()[1:]}
 
 
-def test_a_call_that_is_sent_again_to_another_replica_gets_the_same_response(replicas, boss, stubs):
+def test_a_call_that_is_sent_again_to_another_replica_gets_the_same_response(replicas, boss, stubs, copies_folder):
     """As when a replica is killed after the commit and before the response."""
     first, second = replicas.gateways["a"], replicas.gateways["b"]
     seen = set()
@@ -143,8 +178,8 @@ def test_a_call_that_is_sent_again_to_another_replica_gets_the_same_response(rep
         seen.add(method)
         name = unique("call")
         replies = [at(each, listener, package, service, method, fields, token, name) for each in (first, second, first)]
-        # The credentials of an upload are new each time.
-        parts = [getattr(reply, "upload_id", reply) for reply in replies]
+        # The credentials of an upload are new each time, and the state of a job changes.
+        parts = [getattr(reply, "upload_id", getattr(reply, "copy_job_id", reply)) for reply in replies]
         assert parts[0] == parts[1] == parts[2]
         return replies[0]
 
@@ -161,6 +196,16 @@ def test_a_call_that_is_sent_again_to_another_replica_gets_the_same_response(rep
     key = twice("device-init", stubs.gateway, "DeviceInitService", "InitDevice", fields).api_key
     uploader = Uploader(first, stubs, key, device, suite).sign_in()
     twice("gateway", stubs.gateway, "DataGatewayService", "CreateLogicalUpload", {}, uploader.token)
+    file = {"site_id": site, "file_name": unique("file"), "file_size_bytes": 1000}
+    twice("admin", stubs.gateway, "UploadManagementService", "CreateSiteUpload", file, boss.token)
+    Upload.create(uploader).put(content(1000)).complete()
+    copied = {
+        "file_ids": [boss.list_all()[0].file_id],
+        "destination": stubs.gateway.CopyDestination(
+            endpoint=f"file://{copies_folder}", key_template=f"{unique('twice')}/{{file_id}}"
+        ),
+    }
+    twice("gateway", stubs.gateway, "DataGatewayCopyService", "CreateCopyJob", copied, boss.token)
     with pytest.raises(grpc.RpcError) as again:
         at(first, "device-init", stubs.gateway, "DeviceInitService", "InitDevice", fields, None, unique("call"))
     assert again.value.code() is grpc.StatusCode.FAILED_PRECONDITION
@@ -344,10 +389,15 @@ class Leases:
         """Lets a lease end as if its holder had not renewed it."""
         assert self.connection.execute("UPDATE leases SET expires_at = 0 WHERE name = %s", [name]).rowcount == 1
 
-    def keep_as_it_is(self, name: str) -> None:
-        """Lets nobody change the row until the end of the transaction; writes under the lease read it."""
+    def end_claims(self) -> None:
+        """Lets all claims on items of copies end as if their processes had not renewed them."""
+        self.connection.execute("UPDATE copy_items SET claimed_until = 0 WHERE state = 2")
+
+    def keep_as_they_are(self) -> None:
+        """Lets nobody change a row until the end of the transaction; writes under leases read them."""
         self.connection.execute("BEGIN")
-        self.connection.execute("SELECT 1 FROM leases WHERE name = %s FOR SHARE", [name])
+        # Locks of rows would not stop a statement that finds no row of its process.
+        self.connection.execute("LOCK TABLE leases IN SHARE MODE")
 
 
 def test_a_write_under_a_lease_that_was_lost_is_refused(replicas, boss, stubs, postgres, receiver, is_full):
@@ -367,7 +417,7 @@ def test_a_write_under_a_lease_that_was_lost_is_refused(replicas, boss, stubs, p
 
     with closing(Leases(postgres)) as leases:
         description = eventually(lambda: leases.holder(lease))
-        (stopped,) = (each for each in replicas.gateways.values() if f"process {each.process.pid} " in description)
+        stopped = replicas.holder(description)
         receiver.respond = respond
         stub = stubs.events.EventServiceStub(boss.gateway.channel("admin"))
         call(stub.SendTestEvent, stubs.events.SendTestEventRequest(webhook=WEBHOOK), boss.token)
@@ -380,7 +430,7 @@ def test_a_write_under_a_lease_that_was_lost_is_refused(replicas, boss, stubs, p
             assert leases.holder(lease) not in (None, description)
             log = len(stopped.stderr)
             # A renewal, which would cancel the work of the stopped replica, waits; its write does not.
-            leases.keep_as_it_is(lease)
+            leases.keep_as_they_are()
             statuses[0].set()
         finally:
             stopped.process.send_signal(signal.SIGCONT)
@@ -391,6 +441,80 @@ def test_a_write_under_a_lease_that_was_lost_is_refused(replicas, boss, stubs, p
         status.set()
     eventually(arrived[2].is_set)
     assert len({event["id"] for event in receiver.events if event["subject"] == subject}) == 1
+
+
+def test_each_event_is_delivered_in_order_while_its_senders_are_killed(
+    replicas, boss, stubs, postgres, receiver, is_full
+):
+    """The gateway that sends the events is killed again and again, while devices call and the receiver fails now and then."""
+    lease, numbers = f"webhook/{WEBHOOK}", itertools.count()
+    receiver.respond = lambda event: 500 if next(numbers) % 20 == 3 else 204
+    fleet = Fleet.create(boss)
+    devices = [fleet.register().device_id for _ in range(4)]
+    calls = dict.fromkeys(devices, 0)
+    ending = threading.Event()
+
+    def initialize(device: str) -> None:
+        init_device(replicas.service, stubs, device)
+        calls[device] = 1
+        # A device has a limit of such calls.
+        while not ending.wait(0.3):
+            init_device(replicas.service, stubs, device, "ReinitDevice")
+            calls[device] += 1
+
+    def arrived() -> dict[str, list[str]]:
+        return {each: [event["id"] for event in receiver.of(f"devices/{each}")] for each in devices}
+
+    with closing(Leases(postgres)) as leases, ThreadPoolExecutor(len(devices)) as pool:
+        clients = [pool.submit(initialize, device) for device in devices]
+        try:
+            for _ in range(20 if is_full else 4):
+                before = {device: len(ids) for device, ids in arrived().items()}
+                eventually(lambda before=before: all(len(arrived()[each]) > before[each] + 3 for each in devices), 120)
+                sender = replicas.holder(leases.holder(lease))
+                sender.kill()
+                if not is_full:
+                    leases.end(lease)
+                eventually(lambda: leases.holder(lease), 120)
+                sender.start()
+        finally:
+            ending.set()
+        for client in clients:
+            client.result()
+    eventually(lambda: all(len(set(ids)) == calls[device] for device, ids in arrived().items()), 120)
+    for ids in arrived().values():
+        # An event that was being sent at a kill is sent again.
+        first = list(dict.fromkeys(ids))
+        assert first == sorted(first)
+
+
+def test_each_copy_is_made_once_while_gateways_are_killed(replicas, boss, postgres, copies_folder, is_full):
+    uploader, data = Fleet.create(boss).uploader(), {}
+    for seed in itertools.islice(fresh_seeds, 400 if is_full else 60):
+        upload = Upload.create(uploader).put(content(20_000, seed))
+        upload.complete()
+        data[upload.etag] = content(20_000, seed)
+    files = {each.file_id: data[each.etag] for each in boss.list_all() if each.etag in data}
+    assert len(files) == len(data)
+    folder = unique("copied")
+    job = Copies(boss).create(
+        list(files), {"endpoint": f"file://{copies_folder}", "key_template": f"{folder}/{{file_id}}"}
+    )
+
+    def done() -> int:
+        return len(list((copies_folder / folder).glob("[!.]*")))
+
+    with closing(Leases(postgres)) as leases:
+        for turn, gateway in enumerate(replicas.gateways.values(), 1):
+            eventually(lambda turn=turn: done() >= turn * len(files) // 4, 120)
+            gateway.kill()
+            gateway.start()
+            if not is_full:
+                # Those of the other gateways as well: what these have not finished is copied again.
+                leases.end_claims()
+    Copies(boss).finished(job.copy_job_id)
+    assert Copies(boss).status(job.copy_job_id) == "SUCCEEDED"
+    assert {each.name: each.read_bytes() for each in (copies_folder / folder).iterdir()} == files
 
 
 def test_no_call_fails_while_gateways_are_restarted(replicas, boss, is_full):

@@ -113,6 +113,11 @@ class Replicas:
         except OSError:
             return False
 
+    def holder(self, description: str) -> Gateway:
+        """Returns the gateway that a row of leases describes."""
+        (holder,) = (each for each in self.gateways.values() if f"process {each.process.pid} " in description)
+        return holder
+
     def close(self) -> None:
         if self._balancer is not None:
             self._balancer.kill()
