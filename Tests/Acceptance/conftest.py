@@ -71,7 +71,31 @@ def pytest_configure(config):
     object_engine.use(config.getoption("--object-engine"))
 
 
+#: The files that take longest. They come first, so that no process of a run of all tests works alone at its end.
+LONGEST = [
+    "test_openapi.py",
+    "test_replicas.py",
+    "test_console_layout.py",
+    "test_console_objects.py",
+    "test_engine_copy.py",
+    "test_agent.py",
+    "test_dist.py",
+    "test_faults.py",
+    "test_bucket_policy.py",
+    "test_bucket_faults.py",
+    "test_console_restore.py",
+    "test_console_dialogs.py",
+    "test_console_navigation.py",
+    "test_console_uploads.py",
+    "test_database_copy.py",
+    "test_json_errors.py",
+    "test_products.py",
+    "test_archive_cost.py",
+]
+
+
 def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
     skipped = {}
     if object_engine.is_used():
         skipped["directory"] = "for objects in a directory"

@@ -64,6 +64,9 @@ def test_the_gateway_stores_serves_and_removes_objects(server, login, binary, bu
     (entry,) = boss.list_all()
     assert download(boss, entry.file_id) == data
     boss.delete_permanently(entry.file_id)
+    # The sweep runs at a start, and once a minute.
+    assert server.stop() == 0
+    server.start()
     stored = client(owner(bucket))
     eventually(lambda: not stored.list_objects_v2(Bucket=BUCKET, Prefix=f"{PREFIX}/data/").get("Contents"))
     assert SignedIn(binary, server, tmp_path).done("status")

@@ -48,7 +48,7 @@ def check(
     checks = CHECKS if is_failure_described else ("not_a_server_error", *CHECKS)
     checks += RULES if checks_rules else ()
     command += [f"--checks={','.join(checks)}", "--continue-on-failure"]
-    command += [f"--max-examples={50 if is_full else 20}", "--generation-deterministic"]
+    command += [f"--max-examples={50 if is_full else 12}", "--generation-deterministic"]
     command += ["-H", f"Authorization: Bearer {token}"] if token else []
     command += [f"--exclude-{'path' if each.startswith('/') else 'operation-id'}={each}" for each in but]
     command += [f"--include-path={path}" for path in only]
