@@ -110,17 +110,21 @@ final class ShowcaseGateway: Sendable {
         return try put.finish().etag
     }
 
-    /// Reads the times and topics of all recordings, which a gateway does in the background.
-    func readRecordings() async throws {
+    /// Runs `body` while the times and topics of recordings are read, as a gateway does in the background.
+    ///
+    /// - Returns: its result, when all recordings have been read.
+    func readingRecordings<T>(_ body: () throws -> T) async throws -> T {
         let reading = Task { [catalog] in
             for work in catalog.background where work.name == "recordings" { try await work.run() }
         }
+        let result = try body()
         while try await database.read({ try $0.first("SELECT 1 FROM unread_recordings LIMIT 1") { _ in true } }) != nil
         {
             try await Task.sleep(for: .milliseconds(20))
         }
         reading.cancel()
         _ = await reading.result
+        return result
     }
 
     /// Closes everything as a gateway does at its stop.

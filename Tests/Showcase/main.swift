@@ -32,7 +32,6 @@ let plan = Plan(
 let video = arguments["--video"].flatMap { FileManager.default.contents(atPath: $0) }
 let gateway = try await ShowcaseGateway(dataDirectory: directory, start: end.subtracting(.days(Int64(days + 1))))
 let filling = Filling(gateway, plan, video: Array(video ?? Data("no video was given".utf8)))
-let report = try filling.run()
-try await gateway.readRecordings()
+let report = try await gateway.readingRecordings { try filling.run() }
 gateway.close()
 print(String(decoding: try JSONEncoder().encode(report), as: UTF8.self))
