@@ -82,7 +82,7 @@ import Wire
         #expect(waiting >= Self.size)
         let other = try call(Self.echo, for: "192.0.2.2", by: client)
         #expect(server.metrics.snapshot.responseBytes == 2 * waiting && server.metrics.snapshot.limits.isEmpty)
-        // Those who do not read lose their streams, not the connection.
+        // A client that does not read loses its stream, and the connection stays.
         client.loop.pass(2 * limits.lifecycle.stall.loopTime)
         try client.exchange()
         #expect([unread, other].map(\.closeCode) == [HTTP2ErrorCode.cancel.rawValue, HTTP2ErrorCode.cancel.rawValue])

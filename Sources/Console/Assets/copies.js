@@ -3,7 +3,7 @@ import { badge, breadcrumb, button, copyable, h, nameLink, nameText, pageHeader,
 import { showFormDialog } from './dialog.js'
 import { enumLabel, formatBytes, formatCount, timeElement } from './format.js'
 import { pagedTable } from './table.js'
-import { wait } from './wait.js'
+import { repeatWhileVisible } from './wait.js'
 
 /** Time between two updates of a running job, in milliseconds. */
 const refreshInterval = 1000
@@ -77,14 +77,12 @@ export async function renderCopy(body, { id, signal }) {
   body.replaceChildren(breadcrumb('Copy jobs', '#/copies', id), pageHeader('Copy job', cancel), facts,
     h('h2', {}, 'Objects'), items)
   await update()
-  followJob()
-
-  async function followJob() {
-    while (!finished && !signal.aborted) {
-      await wait(refreshInterval, signal)
-      if (signal.aborted || document.hidden) continue
-      await update(true).catch(() => {})
-    }
+  if (!finished) {
+    repeatWhileVisible(refreshInterval, signal, async () => {
+      // A cancellation updates the page, too.
+      if (!finished) await update(true)
+      return !finished
+    })
   }
 }
 

@@ -3,7 +3,7 @@ import { badge, h, pageHeader, propertyList } from './dom.js'
 import { diskOf, usedText } from './disk.js'
 import { formatBytes, formatDuration, timeElement } from './format.js'
 import { table, updateTable } from './table.js'
-import { wait } from './wait.js'
+import { repeatWhileVisible } from './wait.js'
 
 /** Time between two updates, in milliseconds: gateways renew their leases as often. */
 const refreshInterval = 5000
@@ -24,15 +24,7 @@ export async function renderGateways(body, { signal }) {
     h('p', {}, 'Gateways with one database are one service. A gateway that does not renew its right to the database for 30 '
       + 'seconds is not listed any more, and the others do its work.'),
     gateways, h('h2', {}, 'Objects'), objects)
-  follow()
-
-  async function follow() {
-    while (!signal.aborted) {
-      await wait(refreshInterval, signal)
-      if (signal.aborted || document.hidden) continue
-      await update(true).catch(() => {})
-    }
-  }
+  repeatWhileVisible(refreshInterval, signal, () => update(true))
 }
 
 function gatewayTable({ replicas = [], version, startedAt }) {

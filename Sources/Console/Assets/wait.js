@@ -8,3 +8,15 @@ export function wait(milliseconds, signal) {
     }, { once: true })
   })
 }
+
+/**
+ * Runs `action` again and again while the page is visible, each time after a pause in milliseconds, until `signal` is aborted or it resolves
+ * to `false`. Its errors are ignored: the next time may succeed.
+ */
+export async function repeatWhileVisible(pause, signal, action) {
+  while (!signal.aborted) {
+    await wait(pause, signal)
+    if (signal.aborted || document.hidden) continue
+    if (await action().catch(() => true) === false) return
+  }
+}

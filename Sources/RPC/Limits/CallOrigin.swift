@@ -58,9 +58,11 @@ package final class CallOrigin {
     /// Whether the client is a proxy that passes on the calls of others.
     var isProxy: Bool { server.isProxy(peer) }
 
-    /// Whether the call is the client's own, rather than one that a proxy passes on. The limits of the connection are for own calls: those
-    /// of one client of a proxy would keep the proxy's other clients from calling. Limits of addresses are for all.
-    private func isOwn(_ call: ServerCall) -> Bool { call.address === address }
+    /// Whether calls from an address are the client's own, rather than passed on by a proxy. The limits of the connection are for own calls:
+    /// those of one client of a proxy would keep the proxy's other clients from calling. Limits of addresses are for all.
+    func isOwn(_ caller: AddressShare) -> Bool { caller === address }
+
+    private func isOwn(_ call: ServerCall) -> Bool { isOwn(call.address) }
 
     // MARK: Turns
 
@@ -125,7 +127,7 @@ package final class CallOrigin {
 
     /// Counts a call of a waiting method; the argument is the address of its caller.
     func countWaitingCall(of caller: AddressShare, by change: Int) {
-        if caller === address { waitingCalls += change }
+        if isOwn(caller) { waitingCalls += change }
     }
 
     /// Reports that the client is disconnected: calls that were to start end at once, and release what they hold.

@@ -48,7 +48,7 @@ struct CallPlace {
         func refusal(_ limit: String, _ holder: String, _ count: Int) -> Refusal {
             Refusal(limit: limit, message: "\(holder) already has \(count) waiting calls, which is the maximum")
         }
-        guard address !== origin.address || origin.waitingCalls < limits.perConnection else {
+        guard !origin.isOwn(address) || origin.waitingCalls < limits.perConnection else {
             throw refusal("waiting_calls_per_connection", "this connection", limits.perConnection)
         }
         guard address.waitingCalls.take(limit: limits.perAddress) else {
