@@ -70,8 +70,10 @@ import Wire
         #expect(client.connection.origin.handlers == 0)
     }
 
-    @Test func unreadResponsesOfOneClientDelayNoCallOfAnother() throws {
+    @Test(arguments: [LifecycleLimits().minimumRate, 0])
+    func unreadResponsesOfOneClientDelayNoCallOfAnother(minimumRate: Int) throws {
         var limits = RPCLimits.small
+        limits.lifecycle.minimumRate = minimumRate
         limits.maxResponseBytesPerConnection = Self.size
         var settings = HTTP2Settings()
         settings.streamWindow = 0

@@ -20,15 +20,17 @@ struct TransferRate {
 
     /// Whether fewer bytes moved in a whole period than clients must send or receive.
     ///
-    /// - Parameter moved: the number of bytes that have moved.
-    mutating func isTooSlow(_ moved: Int, at now: UInt64, _ limits: LifecycleLimits) -> Bool {
+    /// - Parameters:
+    ///   - moved: the number of bytes that have moved.
+    ///   - floor: the least number in a period if the limits allow any rate.
+    mutating func isTooSlow(_ moved: Int, at now: UInt64, _ limits: LifecycleLimits, floor: Double = 0) -> Bool {
         guard let start else {
             self.start = (now, moved)
             return false
         }
         let elapsed = now - start.time
         guard elapsed >= limits.stall.loopTime else { return false }
-        let least = Double(limits.minimumRate) * Double(elapsed) / 1e9
+        let least = max(floor, Double(limits.minimumRate) * Double(elapsed) / 1e9)
         guard Double(moved - start.moved) >= least else { return true }
         self.start = (now, moved)
         return false

@@ -75,7 +75,7 @@ final class HTTP2CallStream: HTTP2Stream, CallStream {
     /// Resets the stream if its response is received more slowly than clients must receive.
     func checkReader(at now: UInt64) {
         guard unsentBytes > 0 else { return sent.rate.pause() }
-        guard sent.rate.isTooSlow(sent.bytes, at: now, server.limits.lifecycle) else { return }
+        guard sent.rate.isTooSlow(sent.bytes, at: now, server.limits.lifecycle, floor: 1) else { return }
         server.metrics.limitReached("stalled")
         reset(.cancel)
         // The stream stays open until the reset is sent.
